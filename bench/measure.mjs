@@ -1,0 +1,26 @@
+/** Runs commands in turn and reports CPU time and memory of whole processes: ratios hold where single times do not. */
+import { spawnSync } from "node:child_process";
+
+/** One run: user + system seconds and peak memory (KiB) as the operating system counted them. */
+export function once(command, args, options = {}) {
+  const result = spawnSync("/usr/bin/time", ["-f", "%U %S %e %M", command, ...args], { encoding: "utf8", stdio: ["ignore", "ignore", "pipe"], maxBuffer: 1 << 28, ...options });
+  const line = result.stderr.trim().split("\n").pop() ?? "";
+  const [user, system, wall, memory] = line.split(" ").map(Number);
+  return { cpu: user + system, wall, memory, code: result.status };
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+/** Interleaved runs of several commands: `{ name: [command, ...args] }` → medians and minima by name. */
+export function interleaved(commands, rounds, options = {}) {
+  const runs = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
+  for (let i = 0; i < rounds; i++) {
+    for (const [name, [command, ...args]] of Object.entries(commands)) runs[name].push(once(command, args, options));
+  }
+  return Object.fromEntries(
+    Object.entries(runs).map(([name, all]) => [
+      name,
+      { wall: median(all.map((r) => r.wall)), cpu: median(all.map((r) => r.cpu)), least: Math.min(...all.map((r) => r.cpu)), memory: median(all.map((r) => r.memory)) },
+    ]),
+  );
+}

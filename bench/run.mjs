@@ -1,0 +1,48 @@
+/** `node bench/run.mjs`: the promises about speed, each as a ratio or a bound in one run. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { interleaved, once } from "./measure.mjs";
+
+delete process.env.NODE_EXTRA_CA_CERTS; // Node 20 loads it at every start, whatever runs
+const node = process.execPath;
+const bin = join(import.meta.dirname, "../bin/quorumlint.js");
+const golden = join(import.meta.dirname, "../fixtures/redis-lab");
+const acl = join(golden, "infra/redis-lab/config/redis-users.acl.tmpl");
+const rows = [];
+const row = (what, measured, promise, ok) => rows.push({ what, measured, promise, ok: ok ? "yes" : "NO" });
+
+// the first run fills the code cache
+once(node, [bin, "check", golden]);
+once(node, [bin, "acl", "can", acl, "--user", "app", "--", "GET", "app:{x}:cfg:y"]);
+const start = interleaved(
+  {
+    node: [node, "-e", "0"],
+    version: [node, bin, "--version"],
+    check: [node, bin, "check", golden],
+    can: [node, bin, "acl", "can", acl, "--user", "app", "--", "GET", "app:{x}:cfg:y"],
+  },
+  Number(process.env.ROUNDS ?? 15),
+);
+const ratio = (name) => start[name].least / start.node.least;
+row("check of the golden contract / node -e 0 (CPU)", ratio("check").toFixed(2), "<= 3", ratio("check") <= 3);
+row("--version / node -e 0 (CPU)", ratio("version").toFixed(2), "<= 1.6", ratio("version") <= 1.6);
+row("acl can / node -e 0 (CPU)", ratio("can").toFixed(2), "<= 2", ratio("can") <= 2);
+
+const folder = mkdtempSync(join(tmpdir(), "quorumlint-bench-"));
+const corpus = (count) => {
+  const out = join(folder, String(count));
+  spawnSync(node, [join(import.meta.dirname, "corpus.mjs"), out, String(count)], { stdio: "ignore" });
+  return join(out, "multi");
+};
+const small = corpus(1_000);
+const large = corpus(10_000);
+const runs = interleaved({ small: [node, bin, "check", small, "--format", "json"], large: [node, bin, "check", large, "--format", "json"] }, 3);
+rmSync(folder, { recursive: true, force: true });
+row("10,000 documents, all rules: CPU seconds", runs.large.least.toFixed(2), "<= 6", runs.large.least <= 6);
+row("10,000 documents: peak memory, MiB", (runs.large.memory / 1024).toFixed(0), "<= 350", runs.large.memory <= 350 * 1024);
+const growth = (runs.large.least - start.node.least) / (runs.small.least - start.node.least);
+row("10,000 / 1,000 documents (CPU above bare node)", growth.toFixed(2), "<= 11.5", growth <= 11.5);
+
+console.table(rows);

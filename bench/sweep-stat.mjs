@@ -1,0 +1,92 @@
+/**
+ * The golden sweep on one core: against linting each mutant from its text, in one run.
+ *
+ *   node bench/sweep.mjs [--share N]     judge every Nth mutant from text for the ratio (default 40)
+ */
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { esbuildRaw, esbuildValidators } from "../src/dev/validators.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const flag = process.argv.indexOf("--share");
+const share = flag < 0 ? 40 : Number(process.argv[flag + 1]);
+
+mkdirSync(join(root, "dist"), { recursive: true });
+const file = join(root, "dist", "bench-sweep.cjs");
+await build({
+  stdin: {
+    contents: `
+      export { rules } from "./rules/index.js";
+      export { equivalents } from "./fixtures/equivalent/redis-lab.js";
+      export { sweep } from "./src/mutation/sweep.js";
+      export { check } from "./src/contract/check.js";
+      export { load } from "./src/contract/load.js";
+      export { memoryHost } from "./src/contract/memory.js";
+      export { prepareParsers } from "./src/cli/parsers.js";
+    `,
+    resolveDir: root,
+  },
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  supported: { "object-rest-spread": false },
+  external: ["ts-morph", "web-tree-sitter", "luaparse", "@dagrejs/dagre"],
+  alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") },
+  define: { "import.meta.dirname": "__dirname" },
+  plugins: [esbuildRaw, esbuildValidators],
+  outfile: file,
+  logLevel: "error",
+});
+const { rules: rules0, equivalents, sweep, check, load, memoryHost, prepareParsers } = createRequire(import.meta.url)(file);
+
+const stat = new Map(); const hist = new Map();
+let phase = "prep";
+const rules = rules0.map((r) => ({ ...r, on: Object.fromEntries(Object.entries(r.on).map(([k, h]) => [k, (e, c) => { const c0 = process.cpuUsage(); if (phase==='judge' && r.id==='acl/credential' && k==='Contract') { const key=globalThis.__m; hist.set(key,(hist.get(key)??0)+1); } try { return h(e, c); } finally { const d = process.cpuUsage(c0); const key = `${phase} ${r.id} ${k}`; const s = stat.get(key) ?? [0, 0]; s[0]++; s[1] += (d.user + d.system) / 1000; stat.set(key, s); } }])) }));
+const lab = join(root, "fixtures/redis-lab");
+const tree = new Map();
+for (const entry of readdirSync(lab, { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile()) continue;
+  const path = join(entry.parentPath, entry.name);
+  tree.set(path.slice(lab.length + 1), readFileSync(path));
+}
+const today = "2026-11-29";
+const loaded = load(memoryHost(tree), ["/tree"], { ruleIds: rules.map((r) => r.id), today });
+const { contracts } = loaded.roots[0];
+for (const contract of contracts) await prepareParsers(contract);
+
+/** As a command of its own would: every file read and parsed. */
+const relint = async (name, text) => {
+  const fresh = new Map([...tree].map(([path, bytes]) => [path, new Uint8Array(bytes)]));
+  fresh.set(name, new TextEncoder().encode(text));
+  const run = await check(memoryHost(fresh), ["/tree"], { rules, today, version: "bench", prepare: prepareParsers });
+  return { diagnostics: run.result.diagnostics, faults: run.faults, crashes: run.result.crashes };
+};
+const common = { rules, contracts, accepted: [], suppressing: false, equivalents, prepare: prepareParsers, relint };
+
+async function timed(work) {
+  const cpu = process.cpuUsage();
+  const wall = performance.now();
+  const result = await work();
+  const used = process.cpuUsage(cpu);
+  return { result, wall: performance.now() - wall, cpu: (used.user + used.system) / 1000 };
+}
+
+let judging;
+const fast = await timed(() =>
+  sweep({
+    ...common,
+    tick: async (done) => {
+      phase = 'judge'; judging ??= done === 0 ? process.cpuUsage() : undefined;
+      return true;
+    },
+  }),
+);
+const judged = process.cpuUsage(judging);
+const { results } = fast.result;
+for (const [k, v] of [...stat].sort((a, b) => b[1][1] - a[1][1]).slice(0, 45)) console.log(v[1].toFixed(0).padStart(7), v[0], (v[1] / v[0]).toFixed(3), k);
+for (const [k, v] of [...hist].sort((a, b) => b[1] - a[1]).slice(0, 40)) console.log(v, k);
+console.log(results.length, fast.cpu, (judged.user + judged.system) / 1e3);

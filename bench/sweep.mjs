@@ -1,0 +1,119 @@
+/**
+ * The golden sweep on one core: against linting each mutant from its text, in one run.
+ *
+ *   node bench/sweep.mjs [--share N]     judge every Nth mutant from text for the ratio (default 40)
+ */
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { esbuildRaw, esbuildValidators } from "../src/dev/validators.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const flag = process.argv.indexOf("--share");
+const share = flag < 0 ? 40 : Number(process.argv[flag + 1]);
+
+mkdirSync(join(root, "dist"), { recursive: true });
+const file = join(root, "dist", "bench-sweep.cjs");
+await build({
+  stdin: {
+    contents: `
+      export { rules } from "./rules/index.js";
+      export { equivalents } from "./fixtures/equivalent/redis-lab.js";
+      export { sweep } from "./src/mutation/sweep.js";
+      export { check } from "./src/contract/check.js";
+      export { load } from "./src/contract/load.js";
+      export { memoryHost } from "./src/contract/memory.js";
+      export { prepareParsers } from "./src/cli/parsers.js";
+    `,
+    resolveDir: root,
+  },
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  supported: { "object-rest-spread": false },
+  external: ["ts-morph", "web-tree-sitter", "luaparse", "@dagrejs/dagre"],
+  alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") },
+  define: { "import.meta.dirname": "__dirname" },
+  plugins: [esbuildRaw, esbuildValidators],
+  outfile: file,
+  logLevel: "error",
+});
+const { rules, equivalents, sweep, check, load, memoryHost, prepareParsers } = createRequire(import.meta.url)(file);
+
+const lab = join(root, "fixtures/redis-lab");
+const tree = new Map();
+for (const entry of readdirSync(lab, { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile()) continue;
+  const path = join(entry.parentPath, entry.name);
+  tree.set(path.slice(lab.length + 1), readFileSync(path));
+}
+const today = "2026-11-29";
+const loaded = load(memoryHost(tree), ["/tree"], { ruleIds: rules.map((r) => r.id), today });
+const { contracts } = loaded.roots[0];
+for (const contract of contracts) await prepareParsers(contract);
+
+/** As a command of its own would: every file read and parsed. */
+const relint = async (name, text) => {
+  const fresh = new Map([...tree].map(([path, bytes]) => [path, new Uint8Array(bytes)]));
+  fresh.set(name, new TextEncoder().encode(text));
+  const run = await check(memoryHost(fresh), ["/tree"], { rules, today, version: "bench", prepare: prepareParsers });
+  return { diagnostics: run.result.diagnostics, faults: run.faults, crashes: run.result.crashes };
+};
+const common = { rules, contracts, accepted: [], suppressing: false, equivalents, prepare: prepareParsers, relint };
+
+async function timed(work) {
+  const cpu = process.cpuUsage();
+  const wall = performance.now();
+  const result = await work();
+  const used = process.cpuUsage(cpu);
+  return { result, wall: performance.now() - wall, cpu: (used.user + used.system) / 1000 };
+}
+
+let judging;
+const fast = await timed(() =>
+  sweep({
+    ...common,
+    tick: async (done) => {
+      judging ??= done === 0 ? process.cpuUsage() : undefined;
+      return true;
+    },
+  }),
+);
+const judged = process.cpuUsage(judging);
+const { results } = fast.result;
+const slow = await timed(() => sweep({ ...common, fromText: true, wanted: (_, i) => i % share === 0 }));
+
+const per = (ms, n) => ms / n;
+const fastEach = per(fast.cpu, results.length);
+const slowEach = per(slow.cpu, slow.result.results.length);
+const status = {};
+for (const r of results) status[r.status] = (status[r.status] ?? 0) + 1;
+console.log(`rules            ${rules.length}`);
+console.log(`mutants          ${results.length} ${JSON.stringify(status)}`);
+console.log(`sweep            ${(fast.cpu / 1000).toFixed(2)} s CPU, ${(fast.wall / 1000).toFixed(2)} s wall, of it judging ${((judged.user + judged.system) / 1e6 - slow.cpu / 1000).toFixed(2)} s`);
+console.log(`each             ${fastEach.toFixed(3)} ms CPU; from text ${slowEach.toFixed(2)} ms CPU`);
+console.log(`ratio            ${(slowEach / fastEach).toFixed(1)}`);
+for (const [label, text] of [
+  ["value mutants", false],
+  ["text mutants", true],
+]) {
+  const chosen = new Set(results.filter((r) => (r.mutant.change === undefined) === text).map((r) => r.mutant.id));
+  let start;
+  const run = await timed(() =>
+    sweep({
+      ...common,
+      wanted: (m) => chosen.has(m.id),
+      tick: async (done) => {
+        if (done === 0) start = process.cpuUsage();
+        return true;
+      },
+    }),
+  );
+  const used = process.cpuUsage(start);
+  const ms = (used.user + used.system) / 1000;
+  console.log(`${label.padEnd(16)} ${run.result.results.length}, ${Math.round((run.result.results.length / ms) * 1000)}/s of CPU`);
+}
+console.log(`memory           ${Math.round(process.memoryUsage().rss / 2 ** 20)} MB resident`);

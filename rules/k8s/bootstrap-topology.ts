@@ -1,0 +1,82 @@
+import { defineRule } from "../../src/engine/rule.js";
+import { followsItself, type HostUse, hostUses } from "../../src/model/kubernetes/host-uses.js";
+import { hostMeaning, ordinalsOf, podNameOf } from "../../src/model/kubernetes/pod-name.js";
+import type { Workload } from "../../src/model/kubernetes/workload.js";
+
+export default defineRule({
+  severity: "error",
+  docs: {
+    summary: "The first pod starts as primary, the others follow it, and every name is that of a pod that exists.",
+    why: "A name that never resolves leaves Sentinel without a primary and replicas without data, and nothing but the name is wrong.",
+    fix: "Write the stable name: set, ordinal, governing Service, namespace.",
+    bad: "sentinel monitor redis-lab redis-data-3.redis-data.redis-lab.svc.cluster.local 6379 2   # 3 replicas: 0 to 2\n",
+    good: "sentinel monitor redis-lab redis-data-0.redis-data.redis-lab.svc.cluster.local 6379 2\n",
+    source: {
+      title: "Kubernetes: StatefulSets, stable network ID",
+      url: "https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-network-id",
+    },
+    rows: ["C-K23", "C-K33"],
+  },
+  messages: {
+    host: { text: "{host} is nobody's name: {reason}", inferred: "error" },
+    unstable: {
+      text: "the Sentinels watch {host}, which is not the stable name of a pod",
+      help: "Name the first pod of the data plane.",
+      inferred: "off",
+    },
+    primary: {
+      text: "replicas follow {host}, and the bootstrap primary is {first}",
+      help: "The first pod starts as primary, the others replicate from it.",
+      inferred: "warning",
+    },
+    self: {
+      text: "every pod of {object} follows {host}, that pod itself too: there is no primary",
+      help: "Add `replicaof` in the bootstrap script, for the other ordinals only.",
+    },
+    ordinals: { text: "{object} counts its pods from {start}, and the bootstrap names {host}", inferred: "error" },
+  },
+  on: {
+    Contract(contract, { report }) {
+      const before = new Map<Workload, { readonly use: HostUse; readonly at: HostUse["at"][] }>();
+      for (const use of hostUses(contract)) {
+        const { host, at, role } = use;
+        const meaning = hostMeaning(contract, host, use.from);
+        if (meaning.kind === "wrong") {
+          const { start } = ordinalsOf(meaning.workload);
+          const ordinal = /-(\d+)(?:\.|$)/.exec(host)?.[1];
+          if (host.startsWith(`${meaning.workload.name}-`) && Number(ordinal) < start) {
+            const known = before.get(meaning.workload);
+            if (known === undefined) before.set(meaning.workload, { use, at: [at] });
+            else known.at.push(at);
+          } else if (meaning.sure || contract.declared) {
+            report("host", { host, reason: meaning.reason }, at, {
+              related: [{ at: meaning.workload.here, message: meaning.workload.title }],
+            });
+          }
+          continue;
+        }
+        if (meaning.kind !== "pod") {
+          if (role === "monitor" && use.server?.plane.peer?.workload?.kind === "StatefulSet")
+            report("unstable", { host }, at);
+          continue;
+        }
+        if (role !== "primary") continue;
+        const { start } = ordinalsOf(meaning.workload);
+        if (followsItself(contract, use)) report("self", { object: meaning.workload.title, host }, at);
+        else if (meaning.ordinal !== start) report("primary", { host, first: podNameOf(meaning.workload, start) }, at);
+      }
+      // one wrong number, said where it stands
+      for (const [workload, { use, at }] of before) {
+        const { start } = ordinalsOf(workload);
+        report(
+          "ordinals",
+          { object: workload.title, start, host: use.host },
+          workload.at("spec", "ordinals", "start"),
+          {
+            related: at.map((place) => ({ at: place, message: "named here" })),
+          },
+        );
+      }
+    },
+  },
+});

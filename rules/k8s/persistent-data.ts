@@ -1,0 +1,73 @@
+import { defineRule } from "../../src/engine/rule.js";
+import { serverDirectory } from "../../src/model/redis/server-files.js";
+
+export default defineRule({
+  severity: "error",
+  docs: {
+    summary: "Data lives on a claim of its own per pod, mounted at the server's dir, and is kept.",
+    why: "On an emptyDir a rescheduled primary comes back empty, and its replicas copy that emptiness.",
+    fix: "Mount a volumeClaimTemplates volume at the dir of redis.conf, with retention Retain.",
+    bad: "volumes:\n  - { name: data, emptyDir: {} }\n",
+    good: "volumeClaimTemplates:\n  - metadata: { name: data }\n",
+    source: {
+      title: "Kubernetes: StatefulSets, stable storage",
+      url: "https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-storage",
+    },
+    rows: ["C-K21", "C-K33"],
+  },
+  messages: {
+    unmounted: { text: "no volume of {container} holds {dir}, where the server writes its data", inferred: "warning" },
+    volatile: {
+      text: "{dir} of {container} is on the {type} volume {volume}, which goes with the pod",
+      inferred: "warning",
+    },
+    shared: {
+      text: "{dir} of {container} is on the claim {volume}, which all pods share",
+      help: "Use volumeClaimTemplates: each pod gets its own claim.",
+    },
+    readonly: { text: "{dir} of {container} is mounted read-only", inferred: "error" },
+    retention: {
+      text: "{object} deletes its claims when it is {when}",
+      help: "Set persistentVolumeClaimRetentionPolicy to Retain.",
+    },
+  },
+  on: {
+    Plane(plane, { contract, report }) {
+      const { workload, container } = plane;
+      if (workload === undefined || container === undefined) return;
+      const policy = ["spec", "persistentVolumeClaimRetentionPolicy"] as const;
+      for (const [field, when] of [
+        ["whenDeleted", "deleted"],
+        ["whenScaled", "scaled down"],
+      ] as const) {
+        if (workload.get(...policy, field) === "Delete")
+          report("retention", { object: workload.title, when }, workload.at(...policy, field));
+      }
+      if (plane.role !== "data") return;
+      const dir = serverDirectory(contract, plane);
+      // without persistence nothing is lost that was promised
+      if (dir === undefined || (!contract.declared && !dir.persists)) return;
+      const mount = container.mountOf(dir.path);
+      const data = { container: container.title, dir: dir.path };
+      const related = dir.place === undefined ? [] : [{ at: dir.place, message: "the server's dir" }];
+      if (mount === undefined)
+        report(
+          "unmounted",
+          data,
+          container.spec["volumeMounts"] !== undefined
+            ? container.key("volumeMounts")
+            : container.missing("volumeMounts"),
+          { related },
+        );
+      else if (mount.readOnly) report("readonly", data, workload.at(...mount.path, "readOnly"), { related });
+      else if (mount.volume !== undefined) {
+        const { type, name } = mount.volume;
+        const more = { related: [...related, { at: mount.volume.place, message: "the volume" }] };
+        if (type === "persistentVolumeClaim" && (workload.replicas ?? 2) > 1)
+          report("shared", { ...data, volume: name }, workload.at(...mount.path, "mountPath"), more);
+        else if (!["claimTemplate", "persistentVolumeClaim", "ephemeral", "csi"].includes(type))
+          report("volatile", { ...data, type, volume: name }, workload.at(...mount.path, "mountPath"), more);
+      }
+    },
+  },
+});

@@ -1,0 +1,77 @@
+import { defineRule } from "../../src/engine/rule.js";
+import type { Contract } from "../../src/model/contract.js";
+import type { Plane } from "../../src/model/plane.js";
+import { clientCalls } from "../../src/model/redis/clients.js";
+
+export default defineRule({
+  severity: "error",
+  inferred: "error",
+  docs: {
+    summary: "Probes speak TLS to a server that speaks nothing else.",
+    why: "A plaintext probe of a TLS-only port gets no answer at all: the pod never becomes ready, or is restarted for ever.",
+    fix: "Give redis-cli --tls with --cacert, and --cert and --key where the server asks for a client certificate.",
+    bad: "redis-cli -p 6379 ping | grep -q PONG\n",
+    good: "redis-cli -p 6379 --tls --cacert /tls/ca.crt --cert /tls/probe.crt --key /tls/probe.key ping | grep -q PONG\n",
+    source: {
+      title: "Redis: TLS, getting started",
+      url: "https://redis.io/docs/latest/operate/oss_and_stack/management/security/encryption/",
+    },
+    rows: ["C-K14", "C-K27"],
+  },
+  messages: {
+    plaintext:
+      "the {probe} probe of {container} speaks plaintext to a server that only listens with TLS: it can never succeed",
+    tls: "the {probe} probe of {container} speaks TLS to a server that has no TLS port: it can never succeed",
+    ca: {
+      text: "the {probe} probe of {container} has --tls and no CA: the server's certificate cannot be verified",
+      help: "Add --cacert with the CA of the server's certificate.",
+    },
+    certificate:
+      "the {probe} probe of {container} shows no client certificate, and the server demands one (tls-auth-clients yes)",
+    usage: {
+      text: "the {probe} probe of {container} shows the certificate {path}, which is for servers only: the server refuses it as a client's",
+      inferred: "warning",
+    },
+  },
+  on: {
+    Container(container, { contract, report }) {
+      for (const probe of container.probes) {
+        if (probe.command === undefined) continue;
+        for (const { call, target } of clientCalls(probe.command, contract)) {
+          const mode = target === undefined ? undefined : listens(target, contract);
+          if (mode === undefined || call.uncertain) continue;
+          const data = { probe: probe.type, container: container.title };
+          const place = call.invocation.place;
+          if (call.tls === false && mode.plain === false && mode.tls === true) report("plaintext", data, place);
+          if (call.tls !== true) continue;
+          if (mode.tls === false) report("tls", data, place);
+          else if (call.cacert === undefined && call.cacertdir === undefined && !call.insecure)
+            report("ca", data, place);
+          if (mode.tls === true && mode.clients === "yes" && (call.cert === undefined || call.key === undefined))
+            report("certificate", data, place);
+          const path = call.cert?.known;
+          const usage = path === undefined ? undefined : contract.config.tls?.[path]?.usage;
+          if (mode.clients !== "no" && usage !== undefined && !usage.includes("client"))
+            report("usage", { ...data, path: path! }, call.cert!.place);
+        }
+      }
+    },
+  },
+});
+
+/** What the servers of a plane listen on, where it is known; undefined where nothing is. */
+function listens(
+  plane: Plane,
+  contract: Contract,
+): { plain: boolean | undefined; tls: boolean | undefined; clients: string | undefined } | undefined {
+  const values = plane.servers.map((s) => contract.redis.load(s)?.values).find((v) => v !== undefined);
+  if (values === undefined) return undefined;
+  const port = values.number("port");
+  const tls = values.number("tls-port");
+  const clients = values.get("tls-auth-clients");
+  return {
+    plain: port === undefined ? undefined : port !== 0,
+    tls: tls === undefined ? undefined : tls !== 0,
+    clients: clients.state === "known" ? clients.value : undefined,
+  };
+}

@@ -1,0 +1,70 @@
+import { defineRule, type ReportExtra } from "../../src/engine/rule.js";
+import type { ConfFinding } from "../../src/model/redis/conf-finding.js";
+import { findingsOf } from "../../src/model/redis/conf-owner.js";
+
+export default defineRule({
+  severity: "error",
+  fixable: true,
+  docs: {
+    summary: "Each directive exists in the declared version, means what is written, and stands once.",
+    why: "The server refuses to start, or it starts with a value that nobody wrote: `5s` is five milliseconds, a comment behind a value is part of the value.",
+    fix: "Write the directive as the server of this version reads it.",
+    bad: "save 900 1   # after 15 min\nsentinel down-after-milliseconds redis-lab 5s\n",
+    good: "# after 15 min\nsave 900 1\nsentinel down-after-milliseconds redis-lab 5000\n",
+    source: {
+      title: "Redis: configuration; option tables of config.c and recordings of eleven servers",
+      url: "https://redis.io/docs/latest/operate/oss_and_stack/management/config/",
+    },
+    rows: ["C-R08", "C-R14"],
+  },
+  messages: {
+    fatal: { text: "{what}; the server does not start{error}", inferred: "error" },
+    restart: { text: "{what}{error}", inferred: "error" },
+    silent: { text: "{what}", inferred: "error" },
+    misread: "{what}",
+    repeat: { text: "{what}", help: "Keep one line: the server does not say that it drops the other." },
+    useless: { text: "{what}", severity: "warning", inferred: "info" },
+    runtime: { text: "{what}", help: "Leave the line out of the template." },
+    deprecated: { text: "{what}", severity: "info", inferred: "off" },
+    note: { text: "{what}", severity: "info", inferred: "info" },
+  },
+  on: {
+    Server(server, { contract, report }) {
+      const load = contract.redis.load(server);
+      if (load === undefined) return;
+      for (const f of findingsOf(load.findings, "redis/directive")) {
+        const what = f.message;
+        const extra = extraOf(f);
+        if (f.class === "fatal" || f.class === "restart") {
+          const error = f.server === undefined ? "" : `: "${f.server.split(" / ")[0]}"`;
+          report(f.class, { what, error }, f.at, extra);
+        } else if (f.class === "silent" && (f.code === "misread-value" || f.code === "ignored-arguments")) {
+          report("misread", { what }, f.at, extra);
+        } else report(f.class, { what }, f.at, extra);
+      }
+    },
+  },
+});
+
+/** What may not be so after rendering is no failure; where the right text is certain, it is offered. */
+function extraOf(f: ConfFinding): ReportExtra {
+  const { at, right } = f;
+  // a statement of a command line has no line of its own to cut from
+  const edit = right === undefined || f.line === 0 ? undefined : right === "" ? cut(f) : { span: at, newText: right };
+  return {
+    related: f.related,
+    severity: f.certain ? undefined : "info",
+    fix:
+      edit === undefined
+        ? undefined
+        : { description: right === "" ? "Remove the comment behind the value." : `Write \`${right}\`.`, edits: [edit] },
+  };
+}
+
+/** A comment goes with the blanks before it. */
+function cut({ at }: ConfFinding): { span: ConfFinding["at"]; newText: string } {
+  const { source, end } = at;
+  let { start } = at;
+  while (start > 0 && /[ \t]/.test(source.text[start - 1]!)) start--;
+  return { span: { source, start, end }, newText: "" };
+}

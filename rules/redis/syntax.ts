@@ -1,0 +1,43 @@
+import { defineRule } from "../../src/engine/rule.js";
+import { findingsOf } from "../../src/model/redis/conf-owner.js";
+
+export default defineRule({
+  severity: "error",
+  inferred: "error",
+  docs: {
+    summary: "Every redis.conf and sentinel.conf can be read.",
+    why: "The server exits at the first line that it cannot split into words.",
+    fix: "Close the quote, or quote the whole value; store the file as UTF-8 without a byte order mark.",
+    bad: 'masterauth "two words\n',
+    good: 'masterauth "two words"\n',
+    source: {
+      title: "Redis: configuration file, arguments and quotes",
+      url: "https://redis.io/docs/latest/operate/oss_and_stack/management/config/",
+    },
+    rows: ["C-R18"],
+  },
+  messages: {
+    syntax: "{what}",
+    unreadable: { text: "{reason}", help: "Store the file as UTF-8 text." },
+    empty: {
+      text: "the configuration is empty",
+      help: "Without a line the server runs on its defaults.",
+      inferred: "off",
+    },
+  },
+  on: {
+    File(file, { report }) {
+      if (file.kind === "conf" && file.fault !== undefined)
+        report("unreadable", { reason: file.fault }, file.source.span(0, 0));
+    },
+    Server(server, { contract, report }) {
+      const load = contract.redis.load(server);
+      if (load === undefined) return;
+      for (const f of findingsOf(load.findings, "redis/syntax")) {
+        report("syntax", { what: f.message }, f.at, { severity: f.class === "fatal" ? undefined : "warning" });
+      }
+      const { conf } = server;
+      if (conf !== undefined && conf.view.text.trim() === "") report("empty", {}, conf.view.span(0, 0));
+    },
+  },
+});

@@ -1,0 +1,239 @@
+/** `quorumlint check`: the main job. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { rules } from "../../rules/index.js";
+import { type CheckOptions, type CheckRun, check } from "../contract/check.js";
+import { Glob } from "../contract/glob.js";
+import type { Host } from "../contract/host.js";
+import { memoryHost } from "../contract/memory.js";
+import { applyBaseline, BaselineError, parseBaseline, printBaseline, updateBaseline } from "../engine/baseline.js";
+import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
+import { applyFixes, fixDiff } from "../engine/fix.js";
+import { type LintResult, summarize } from "../engine/result.js";
+import { FORMATS, type Format, isFormat, render } from "../reporter/index.js";
+import { paletteOf, type ReportContext } from "../reporter/shared.js";
+import { didYouMean } from "../text/similar.js";
+import { Source } from "../text/source.js";
+import { VERSION } from "../version.js";
+import { disk } from "./disk.js";
+import { ruleUrl } from "./links.js";
+import { UsageError } from "./main.js";
+import { clock, colorOption, note, palette, print } from "./output.js";
+import { prepareParsers } from "./parsers.js";
+
+export interface CheckFlags {
+  readonly config?: string;
+  readonly format?: readonly string[];
+  readonly rule?: readonly string[];
+  readonly skip?: readonly string[];
+  readonly failOn: "error" | "warning" | "info" | "never";
+  readonly maxWarnings?: number;
+  readonly baseline?: string;
+  readonly updateBaseline?: boolean;
+  readonly fix?: boolean;
+  readonly fixDryRun?: boolean;
+  readonly cache?: boolean;
+  readonly cacheLocation?: string;
+  readonly shard?: string;
+  readonly watch?: boolean;
+  readonly render?: boolean;
+  readonly stdinFilename?: string;
+  readonly today?: string;
+  readonly quiet?: boolean;
+  readonly color?: boolean;
+  readonly strictDiscovery?: boolean;
+}
+
+/** Which rules run, from `--rule` and `--skip`; a pattern that names no rule is a mistake. */
+export function selection(
+  only: readonly string[] | undefined,
+  skip: readonly string[] | undefined,
+): ((id: string) => boolean) | undefined {
+  if (only === undefined && skip === undefined) return undefined;
+  const ids = rules.map((r) => r.id);
+  const globs = (patterns: readonly string[] | undefined): Glob[] =>
+    (patterns ?? []).map((p) => {
+      const glob = new Glob(p);
+      if (!ids.some((id) => glob.matches(id))) throw new UsageError(`no rule matches "${p}"${didYouMean(p, ids)}`);
+      return glob;
+    });
+  const wanted = globs(only);
+  const unwanted = globs(skip);
+  return (id) => (wanted.length === 0 || wanted.some((g) => g.matches(id))) && !unwanted.some((g) => g.matches(id));
+}
+
+interface Output {
+  readonly format: Format;
+  readonly file: string | undefined;
+}
+
+function outputs(formats: readonly string[] | undefined): Output[] {
+  return (formats ?? ["pretty"]).map((text) => {
+    const equals = text.indexOf("=");
+    const format = equals < 0 ? text : text.slice(0, equals);
+    if (!isFormat(format))
+      throw new UsageError(
+        `there is no format "${format}"${didYouMean(format, FORMATS)}; formats are ${FORMATS.join(", ")}`,
+      );
+    return { format, file: equals < 0 ? undefined : text.slice(equals + 1) };
+  });
+}
+
+export function absolute(path: string): string {
+  const full = resolve(path).replaceAll("\\", "/");
+  return full.length > 1 && full.endsWith("/") ? full.slice(0, -1) : full;
+}
+
+async function standardInput(): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+export async function checkCommand(paths: readonly string[], flags: CheckFlags): Promise<number> {
+  const wanted = outputs(flags.format);
+  const selected = selection(flags.rule, flags.skip);
+  if (flags.updateBaseline === true && flags.baseline === undefined)
+    throw new UsageError("--update-baseline needs --baseline FILE");
+  let host: Host = disk;
+  let targets = paths.length === 0 ? ["."] : [...paths];
+  if (targets.includes("-")) {
+    if (targets.length > 1) throw new UsageError("- (standard input) cannot be mixed with other paths");
+    const name = flags.stdinFilename ?? "stdin.yaml";
+    host = memoryHost(new Map([[name, await standardInput()]]), "/stdin");
+    targets = ["/stdin"];
+  } else targets = targets.map(absolute);
+  const options: CheckOptions = {
+    rules,
+    today: flags.today ?? clock(),
+    version: VERSION,
+    selected,
+    config: flags.config === undefined ? undefined : absolute(flags.config),
+    strictDiscovery: flags.strictDiscovery,
+    prepare: prepareParsers,
+  };
+  let run = await check(host, targets, options);
+  if (run.faults.length > 0) {
+    for (const fault of run.faults) note(`quorumlint: ${fault}`);
+    return 2;
+  }
+  for (const text of run.notes) note(`quorumlint: ${text}`);
+  if (flags.fix === true || flags.fixDryRun === true)
+    run = await fix(run, host, targets, options, flags.fixDryRun === true);
+  const result = withBaseline(run.result, flags);
+  for (const crash of result.crashes)
+    note(
+      `quorumlint: this is a bug of quorumlint: rule ${crash.rule} crashed on ${crash.file} (contract ${crash.contract}): ${crash.error.stack ?? crash.error.message}`,
+    );
+  await write(wanted, result, run, flags);
+  return exitCode(result, flags);
+}
+
+function exitCode(result: LintResult, flags: CheckFlags): number {
+  if (result.crashes.length > 0) return 3;
+  const { failOn, maxWarnings } = flags;
+  if (maxWarnings !== undefined && result.summary.warnings > maxWarnings) return 1;
+  if (failOn === "never") return 0;
+  // an explicit budget of warnings takes their place in --fail-on
+  const limit = maxWarnings !== undefined && failOn === "warning" ? "error" : failOn;
+  return result.diagnostics.some((d) => severityRank(d.severity) >= severityRank(limit)) ? 1 : 0;
+}
+
+async function write(wanted: readonly Output[], result: LintResult, run: CheckRun, flags: CheckFlags): Promise<void> {
+  const colour = palette(colorOption(flags));
+  const root = run.roots.length === 1 ? run.roots[0]!.root : undefined;
+  const shown =
+    flags.quiet === true
+      ? { ...result, diagnostics: result.diagnostics.filter((d) => d.severity === "error") }
+      : result;
+  for (const { format, file } of wanted) {
+    const color = paletteOf(
+      file === undefined ? colour : palette(false),
+      file === undefined && colour.level > 0 && process.stdout.isTTY === true,
+    );
+    const context: ReportContext = {
+      rules: new Map(rules.map((r) => [r.id, r])),
+      color,
+      urlOf: ruleUrl,
+      width: file === undefined && process.stdout.isTTY ? process.stdout.columns : undefined,
+      // people and annotations want paths from where they stand; the JSON result speaks of the contract's root
+      pathOf: format === "json" || root === undefined ? undefined : (path) => fromHere(root, path),
+    };
+    const text = await render(format, shown, context);
+    if (file === undefined) await print(text);
+    else {
+      mkdirSync(dirname(resolve(file)), { recursive: true });
+      writeFileSync(file, text);
+    }
+  }
+}
+
+function fromHere(root: string, path: string): string {
+  if (root === "/stdin") return path;
+  const here = relative(process.cwd(), join(root, path)).replaceAll("\\", "/");
+  return here.startsWith("..") || isAbsolute(here) ? join(root, path).replaceAll("\\", "/") : here;
+}
+
+function withBaseline(result: LintResult, flags: CheckFlags): LintResult {
+  if (flags.baseline === undefined) return result;
+  const file = flags.baseline;
+  const exists = existsSync(file);
+  if (!exists && flags.updateBaseline !== true)
+    throw new UsageError(`there is no baseline ${file}; --update-baseline makes one`);
+  try {
+    const before = exists ? parseBaseline(new Source(file, readFileSync(file, "utf8"))) : undefined;
+    const now = flags.updateBaseline === true ? updateBaseline(before, result.diagnostics) : before!;
+    if (flags.updateBaseline === true) writeFileSync(file, printBaseline(now));
+    const { active, baselined, stale } = applyBaseline(result.diagnostics, now);
+    if (stale.length > 0)
+      note(
+        `quorumlint: ${stale.length} entr${stale.length === 1 ? "y" : "ies"} of ${file} are repaired; --update-baseline takes them out`,
+      );
+    const suppressed: Diagnostic[] = [...result.suppressed, ...baselined];
+    const { contracts, files, documents, rules: count } = result.summary;
+    return {
+      ...result,
+      diagnostics: active,
+      suppressed,
+      summary: summarize({ contracts, files, documents, rules: count }, active, suppressed),
+    };
+  } catch (error) {
+    if (!(error instanceof BaselineError)) throw error;
+    const { line, column } = error.at.source.position(error.at.start);
+    throw new UsageError(`${file}:${line}:${column}: ${error.message}`);
+  }
+}
+
+/** Applies fixes on disk, or prints them. */
+async function fix(
+  run: CheckRun,
+  host: Host,
+  targets: readonly string[],
+  options: CheckOptions,
+  dry: boolean,
+): Promise<CheckRun> {
+  if (run.roots.length !== 1) throw new UsageError("--fix works on one contract file or directory at a time");
+  const { root } = run.roots[0]!;
+  let last = run;
+  const fixes = await applyFixes(run.result.diagnostics, async (changed) => {
+    const overlay: Host = {
+      ...host,
+      read: (path) => {
+        const text = changed.get(path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path);
+        return text === undefined ? host.read(path) : new TextEncoder().encode(text);
+      },
+    };
+    last = await check(overlay, targets, options);
+    return last.result.diagnostics;
+  });
+  if (dry) {
+    await print(fixDiff(fixes, (file) => fromHere(root, file)));
+    return run;
+  }
+  for (const [file, { after }] of fixes.files) writeFileSync(join(root, file), after);
+  if (fixes.fixed > 0)
+    note(
+      `quorumlint: repaired ${fixes.fixed} finding${fixes.fixed === 1 ? "" : "s"} in ${fixes.files.size} file${fixes.files.size === 1 ? "" : "s"}`,
+    );
+  return last;
+}

@@ -1,0 +1,176 @@
+/**
+ * Contracts without a contract file: files that belong together are one. A directory is the unit, joined with others where
+ * a file says so (a kustomization, a ConfigMap or Service that lives elsewhere). Never wider: one tree may hold
+ * alternatives, backups and examples side by side.
+ */
+import type { RuleSetting } from "../engine/lint.js";
+import type { Input } from "../engine/result.js";
+import { buildContract, kubeObjects, serverRole, textKind } from "../model/build.js";
+import type { Contract } from "../model/contract.js";
+import type { InputFile } from "../model/input.js";
+import type { KubeObject } from "../model/kubernetes/object.js";
+import { Workload } from "../model/kubernetes/workload.js";
+import { asArray, asObject } from "../model/value.js";
+import { isCandidate, isTemplateSource } from "./classify.js";
+import { clean } from "./host.js";
+
+export interface InferReader {
+  file(relative: string): InputFile | undefined;
+}
+
+const NOT_DEPLOYED = /(?:^|\/)(?:tests?|testdata|__tests__|docs?|examples?-output)\//i;
+const MAX_READ = 20_000;
+
+export function inferContracts(
+  reader: InferReader,
+  paths: readonly string[],
+  options: { today: string; setting: (rule: string) => RuleSetting },
+): { contracts: Contract[]; inputs: Input[] } {
+  const inputs: Input[] = [];
+  const groups = new Map<string, InputFile[]>();
+  const ignore = (file: string, reason: string): void => {
+    inputs.push({ file, kind: "ignored", contract: undefined, reason });
+  };
+  let read = 0;
+  for (const path of paths) {
+    if (!isCandidate(path)) continue;
+    if (NOT_DEPLOYED.test(path)) {
+      ignore(path, "tests and documentation are no deployment unless a contract file declares them");
+      continue;
+    }
+    if (++read > MAX_READ) {
+      ignore(path, `more than ${MAX_READ} files; declare the contract's files in quorumlint.yaml`);
+      continue;
+    }
+    const file = reader.file(path);
+    if (file === undefined) continue;
+    if (/\.(ya?ml)$/i.test(path) && isTemplateSource(file.source.text)) {
+      ignore(path, "template source: lint what it renders (helm template … | quorumlint check -)");
+      continue;
+    }
+    if (!isUseful(file)) {
+      ignore(path, "no Kubernetes object, Redis configuration, ACL, script or program");
+      continue;
+    }
+    const slash = path.lastIndexOf("/");
+    const directory = slash < 0 ? "" : path.slice(0, slash);
+    const group = groups.get(directory);
+    if (group === undefined) groups.set(directory, [file]);
+    else group.push(file);
+  }
+
+  const contracts: Contract[] = [];
+  for (const [directory, files] of joinGroups(groups)) {
+    if (!files.some(concernsRedis)) {
+      for (const f of files) ignore(f.file, "no Redis workload, configuration, ACL or program in its set");
+      continue;
+    }
+    const name = directory === "" ? "." : directory;
+    for (const f of files) inputs.push({ file: f.file, kind: f.kind, contract: name });
+    contracts.push(
+      buildContract({
+        name,
+        declared: false,
+        config: {},
+        configDocument: undefined,
+        configPath: [],
+        files,
+        match: () => [],
+        today: options.today,
+        setting: options.setting,
+      }),
+    );
+  }
+  return { contracts, inputs };
+}
+
+function isUseful(file: InputFile): boolean {
+  if (file.fault !== undefined) return file.kind !== "text";
+  if (file.kind === "json") return /"(?:programs|sha1|sha256)"\s*:/.test(file.source.text);
+  if (file.kind === "properties") return /^[ \t]*redis\.\w+\.image/m.test(file.source.text);
+  return ["kubernetes", "conf", "acl", "lua", "shell"].includes(file.kind) || isKustomization(file);
+}
+
+function isKustomization(file: InputFile): boolean {
+  return /(?:^|\/)kustomization\.ya?ml$/i.test(file.file);
+}
+
+function objectsOf(file: InputFile): readonly KubeObject[] {
+  if (file.kind !== "kubernetes" || file.fault !== undefined) return [];
+  return file.yaml.documents.flatMap((d) => kubeObjects(file, d));
+}
+
+function concernsRedis(file: InputFile): boolean {
+  if (file.kind === "conf" || file.kind === "acl") return true;
+  if (file.kind === "lua") return /\bredis\s*\.\s*p?call\b|\bKEYS\s*\[/.test(file.source.text);
+  if (file.kind === "json") return true;
+  return objectsOf(file).some((o) => {
+    if (o instanceof Workload) return o.containers.some((c) => serverRole(c) !== undefined);
+    if (o.kind !== "ConfigMap") return false;
+    return Object.entries(asObject(o.get("data"))).some(([key, value]) => {
+      const kind = typeof value === "string" ? textKind(key, value) : undefined;
+      return kind === "data" || kind === "sentinel" || kind === "acl";
+    });
+  });
+}
+
+/** Joins directories that a file ties together; a joined group is named after its first directory. */
+function joinGroups(groups: ReadonlyMap<string, InputFile[]>): Map<string, InputFile[]> {
+  const parent = new Map<string, string>();
+  const find = (d: string): string => {
+    let at = d;
+    while ((parent.get(at) ?? at) !== at) at = parent.get(at)!;
+    return at;
+  };
+  const join = (a: string, b: string): void => {
+    if (!groups.has(a) || !groups.has(b)) return;
+    const [first, second] = [find(a), find(b)].sort();
+    if (first !== second) parent.set(second!, first!);
+  };
+
+  // names that exactly one directory defines can be meant by another one
+  const owners = new Map<string, Set<string>>();
+  for (const [directory, files] of groups) {
+    for (const file of files) {
+      for (const o of objectsOf(file)) {
+        const key = `${o.kind}/${o.namespace}/${o.name}`;
+        const set = owners.get(key);
+        if (set === undefined) owners.set(key, new Set([directory]));
+        else set.add(directory);
+      }
+    }
+  }
+  const tie = (directory: string, kind: string, namespace: string, name: string): void => {
+    const set = owners.get(`${kind}/${namespace}/${name}`);
+    if (set?.size === 1 && !set.has(directory)) join(directory, [...set][0]!);
+  };
+  for (const [directory, files] of groups) {
+    for (const file of files) {
+      if (isKustomization(file)) {
+        const value = asObject(file.yaml.documents[0]?.value);
+        for (const field of ["resources", "bases", "components"]) {
+          for (const item of asArray(value[field])) {
+            if (typeof item !== "string" || item.includes("://")) continue;
+            const target = clean(`${directory}/${item}`);
+            join(
+              directory,
+              /\.(ya?ml|json)$/i.test(target) ? target.slice(0, Math.max(0, target.lastIndexOf("/"))) : target,
+            );
+          }
+        }
+      }
+      for (const o of objectsOf(file)) {
+        if (!(o instanceof Workload)) continue;
+        for (const r of o.references) if (r.kind === "ConfigMap") tie(directory, r.kind, o.namespace, r.name);
+        const service = o.get("spec", "serviceName");
+        if (typeof service === "string") tie(directory, "Service", o.namespace, service);
+      }
+    }
+  }
+  const out = new Map<string, InputFile[]>();
+  for (const [directory, files] of groups) {
+    const root = find(directory);
+    out.set(root, [...(out.get(root) ?? []), ...files]);
+  }
+  return out;
+}

@@ -1,0 +1,430 @@
+/** From paths to contracts: discovery, reading, grouping. The only part that knows globs and the file system's shape. */
+import type { Input } from "../engine/result.js";
+import { buildContract } from "../model/build.js";
+import type { Contract } from "../model/contract.js";
+import { type FileKind, InputFile, isTemplateName } from "../model/input.js";
+import { type ContractConfig, list } from "../model/settings.js";
+import { Source } from "../text/source.js";
+import { classify } from "./classify.js";
+import { CONFIG_NAMES, type ConfigFile, type ConfigProblem, NO_SETTING, readConfig } from "./config.js";
+import { Glob, normalize } from "./glob.js";
+import { basename, dirname, type Host, HostError, join, relativeTo } from "./host.js";
+import { inferContracts } from "./infer.js";
+
+export interface LoadOptions {
+  readonly ruleIds: readonly string[];
+  readonly today: string;
+  /** `--config FILE`, absolute. */
+  readonly config?: string | undefined;
+  readonly strictDiscovery?: boolean | undefined;
+}
+
+/** A group of contracts that share a root (the directory of the contract file, or the scanned path). */
+export interface LoadedRoot {
+  /** Absolute; diagnostics' files are relative to it. */
+  readonly root: string;
+  readonly config: ConfigFile | undefined;
+  readonly contracts: readonly Contract[];
+  readonly inputs: readonly Input[];
+  /** Files under the path that look like contract files and belong to no contract (with `--strict-discovery`). */
+  readonly unclaimed: readonly InputFile[];
+}
+
+export interface Loaded {
+  readonly roots: readonly LoadedRoot[];
+  /** The user's mistakes, ready to print: exit 2. */
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Files larger than this are named, not read: a linter in a hook must stay bounded. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_FILES = 200_000;
+const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", ".terraform", ".venv", "__pycache__"]);
+
+export class Reader {
+  readonly host: Host;
+  readonly root: string;
+  readonly #files = new Map<string, InputFile>();
+  readonly #walks = new Map<string, readonly string[]>();
+
+  constructor(host: Host, root: string) {
+    this.host = host;
+    this.root = root;
+  }
+
+  /** A file by its path relative to the root; read once. */
+  file(relative: string, kind?: FileKind, templated?: boolean): InputFile | undefined {
+    const key = `${relative}\n${kind ?? ""}\n${templated ?? ""}`;
+    const known = this.#files.get(key);
+    if (known !== undefined) return known;
+    const file = readInput(this.host, join(this.root, relative), relative, kind, templated);
+    if (file !== undefined) this.#files.set(key, file);
+    return file;
+  }
+
+  /** Relative paths that a pattern names. */
+  expand(pattern: string): readonly string[] {
+    const glob = new Glob(normalize(pattern));
+    if (!glob.magic) {
+      const path = normalize(pattern);
+      return this.host.stat(join(this.root, path)) === "file" && inside(path) ? [path] : [];
+    }
+    return this.walk(glob.base).filter((f) => glob.matches(f));
+  }
+
+  walk(directory: string): readonly string[] {
+    let files = this.#walks.get(directory);
+    if (files === undefined) {
+      files = walk(this.host, join(this.root, directory)).map((f) => (directory === "" ? f : `${directory}/${f}`));
+      this.#walks.set(directory, files);
+    }
+    return files;
+  }
+}
+
+function inside(path: string): boolean {
+  return !path.split("/").includes("..");
+}
+
+/** All files below a directory, sorted; directories of tools are left out. */
+export function walk(host: Host, root: string): string[] {
+  const out: string[] = [];
+  const open: string[] = [""];
+  while (open.length > 0 && out.length < MAX_FILES) {
+    const directory = open.pop()!;
+    for (const entry of host.list(join(root, directory)) ?? []) {
+      const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
+      if (entry.kind === "file") out.push(path);
+      else if (entry.kind === "directory" && !SKIPPED.has(entry.name)) open.push(path);
+    }
+  }
+  return out.sort();
+}
+
+export function readInput(
+  host: Host,
+  absolute: string,
+  relative: string,
+  kind?: FileKind,
+  templated?: boolean,
+): InputFile | undefined {
+  let bytes: Uint8Array | undefined;
+  const options = templated === undefined ? {} : { templated };
+  try {
+    bytes = host.read(absolute);
+  } catch (error) {
+    const why = error instanceof HostError ? error.message : String(error);
+    return new InputFile(new Source(relative, ""), kind ?? "text", {
+      ...options,
+      fault: `the file cannot be read: ${why}`,
+    });
+  }
+  if (bytes === undefined) return undefined;
+  return inputOf(relative, bytes, kind, options);
+}
+
+// the same bytes are the same file: editors and mutants load a tree again and again with one file changed
+const knownInputs = new WeakMap<Uint8Array, InputFile>();
+
+export function inputOf(
+  relative: string,
+  bytes: Uint8Array,
+  kind: FileKind | undefined,
+  options: { templated?: boolean } = {},
+): InputFile {
+  const known = knownInputs.get(bytes);
+  if (
+    known !== undefined &&
+    known.file === relative &&
+    (kind === undefined || known.kind === kind) &&
+    (options.templated === undefined || known.templated === options.templated)
+  )
+    return known;
+  const made = makeInput(relative, bytes, kind, options);
+  knownInputs.set(bytes, made);
+  return made;
+}
+
+function makeInput(
+  relative: string,
+  bytes: Uint8Array,
+  kind: FileKind | undefined,
+  options: { templated?: boolean },
+): InputFile {
+  if (bytes.length > MAX_BYTES) {
+    const size = Math.round(bytes.length / 1024 / 1024);
+    return new InputFile(new Source(relative, ""), kind ?? classify(relative, ""), {
+      ...options,
+      fault: `the file has ${size} MiB; at most ${MAX_BYTES / 1024 / 1024} MiB are read`,
+    });
+  }
+  let text: string;
+  let fault: string | undefined;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    fault = "the file is not valid UTF-8";
+  }
+  if (fault === undefined && text.includes("\0") && kind !== "acl" && kind !== "conf")
+    fault = "the file is binary: it holds NUL bytes";
+  const found = kind ?? classify(relative, text);
+  return new InputFile(
+    new Source(relative, text),
+    found,
+    fault === undefined ? { ...options, bytes } : { ...options, bytes, fault },
+  );
+}
+
+/** Loads what a list of paths stands for. `paths` are absolute. */
+export function load(host: Host, paths: readonly string[], options: LoadOptions): Loaded {
+  const faults: string[] = [];
+  const notes: string[] = [];
+  const roots = new Map<string, LoadedRoot>();
+  for (const path of paths) {
+    const what = host.stat(path);
+    if (what === undefined) {
+      faults.push(`there is no file or directory ${path}`);
+      continue;
+    }
+    for (const found of locate(host, path, what, options)) {
+      if (roots.has(found.key)) continue;
+      const result =
+        found.config === undefined
+          ? inferRoot(host, found, options)
+          : declaredRoot(host, found.config, found.focus, options);
+      if ("faults" in result) faults.push(...result.faults);
+      else {
+        if (result.contracts.length === 0) notes.push(found.note);
+        roots.set(found.key, result);
+      }
+    }
+  }
+  return { roots: [...roots.values()], faults, notes };
+}
+
+interface Found {
+  readonly key: string;
+  /** Absolute path of the contract file. */
+  readonly config: string | undefined;
+  readonly root: string;
+  /** The path that was asked for: only contracts that have a file there are wanted. */
+  readonly focus: string;
+  /** Directories below that have contract files of their own. */
+  readonly claimed: readonly string[];
+  readonly note: string;
+}
+
+/** Which contract files and which undeclared tree a path stands for. */
+function locate(host: Host, path: string, what: "file" | "directory", options: LoadOptions): Found[] {
+  const note = `nothing to check in ${path}: no Redis workload, configuration, ACL or program found`;
+  if (options.config !== undefined) {
+    return [
+      { key: options.config, config: options.config, root: dirname(options.config), focus: path, claimed: [], note },
+    ];
+  }
+  if (what === "file" && CONFIG_NAMES.includes(basename(path))) {
+    return [{ key: path, config: path, root: dirname(path), focus: dirname(path), claimed: [], note }];
+  }
+  const start = what === "file" ? dirname(path) : path;
+  const above = configAbove(host, start);
+  if (above !== undefined) {
+    const config = { key: `${above}\n${path}`, config: above, root: dirname(above), focus: path, claimed: [], note };
+    if (what === "file" || dirname(above) === start)
+      return [config, ...(what === "file" ? [] : below(host, start, note))];
+    const touches = declaredTouches(host, above, path, options);
+    if (touches) return [config];
+  }
+  if (what === "file")
+    return [{ key: `infer:${start}`, config: undefined, root: start, focus: path, claimed: [], note }];
+  const configs = below(host, start, note);
+  return [
+    ...configs,
+    { key: `infer:${start}`, config: undefined, root: start, focus: path, claimed: configs.map((c) => c.root), note },
+  ];
+}
+
+function configAbove(host: Host, start: string): string | undefined {
+  for (let at = start; ; at = dirname(at)) {
+    for (const name of CONFIG_NAMES) if (host.stat(join(at, name)) === "file") return join(at, name);
+    if (at === "/" || host.stat(join(at, ".git")) !== undefined) return undefined;
+  }
+}
+
+function below(host: Host, start: string, note: string): Found[] {
+  return walk(host, start)
+    .filter((f) => f.includes("/") && CONFIG_NAMES.includes(basename(f)))
+    .map((f) => join(start, f))
+    .map((config) => ({ key: config, config, root: dirname(config), focus: dirname(config), claimed: [], note }));
+}
+
+function declaredTouches(host: Host, config: string, path: string, options: LoadOptions): boolean {
+  const result = declaredRoot(host, config, path, options);
+  return "faults" in result || result.contracts.length > 0;
+}
+
+function printProblem(file: string, problem: ConfigProblem): string {
+  const { line, column } = problem.at.source.position(problem.at.start);
+  return `${file}:${line}:${column}: ${problem.message}`;
+}
+
+function declaredRoot(
+  host: Host,
+  path: string,
+  focus: string,
+  options: LoadOptions,
+): LoadedRoot | { faults: string[] } {
+  const root = dirname(path);
+  const name = basename(path);
+  const file = readInput(host, path, name, "yaml");
+  if (file === undefined) return { faults: [`there is no contract file ${path}`] };
+  if (file.fault !== undefined) return { faults: [`${path}: ${file.fault}`] };
+  const { config, problems } = readConfig(file.source, options.ruleIds);
+  if (config === undefined) return { faults: problems.map((p) => printProblem(path, p)) };
+  const reader = new Reader(host, root);
+  const faults: ConfigProblem[] = [];
+  const contracts: Contract[] = [];
+  const inputs = new Map<string, Input>();
+  inputs.set(name, { file: name, kind: "contract", contract: undefined });
+  const claimed = new Set<string>();
+  const wanted = relativeTo(root, focus) ?? "";
+  for (const [contractName, contract] of config.contracts) {
+    const collected = collect(reader, config, contractName, contract, faults);
+    for (const f of collected.files) claimed.add(f.file);
+    const touches =
+      wanted === "" ||
+      wanted === name ||
+      collected.files.some((f) => f.file === wanted || f.file.startsWith(`${wanted}/`));
+    if (!touches) continue;
+    for (const f of collected.files) inputs.set(f.file, { file: f.file, kind: f.kind, contract: contractName });
+    contracts.push(
+      buildContract({
+        name: contractName,
+        declared: true,
+        config: contract,
+        configDocument: config.document,
+        configPath: ["contracts", contractName],
+        files: collected.files,
+        match: collected.match,
+        today: options.today,
+        setting: config.setting,
+      }),
+    );
+  }
+  if (faults.length > 0) return { faults: faults.map((p) => printProblem(path, p)) };
+  const unclaimed = options.strictDiscovery === true ? findUnclaimed(reader, config, claimed) : [];
+  return { root, config, contracts, inputs: [...inputs.values()], unclaimed };
+}
+
+function findUnclaimed(reader: Reader, config: ConfigFile, claimed: ReadonlySet<string>): InputFile[] {
+  const out: InputFile[] = [];
+  for (const path of reader.walk("")) {
+    if (claimed.has(path) || CONFIG_NAMES.includes(basename(path)) || config.ignore.some((g) => g.matches(path)))
+      continue;
+    if (!/\.(ya?ml|json|conf|acl|lua|properties)(\.\w+)?$/i.test(path)) continue;
+    const file = reader.file(path);
+    if (file === undefined || file.fault !== undefined) continue;
+    if (["kubernetes", "conf", "acl", "lua"].includes(file.kind)) out.push(file);
+  }
+  return out;
+}
+
+interface Declared {
+  readonly pattern: string;
+  readonly path: readonly (string | number)[];
+  readonly kind: FileKind | undefined;
+}
+
+/** The patterns of a contract with the kind of file that each names. */
+function declaredPatterns(contract: ContractConfig): Declared[] {
+  const out: Declared[] = [];
+  const add = (value: unknown, path: (string | number)[], kind: FileKind | undefined): void => {
+    if (typeof value === "string") {
+      if (!/^ConfigMap\/[^/]+(#|$)/.test(value)) out.push({ pattern: value, path, kind });
+    } else if (Array.isArray(value)) {
+      value.forEach((v, i) => {
+        add(v, [...path, i], kind);
+      });
+    } else if (value !== null && typeof value === "object" && "file" in value) add(value.file, [...path, "file"], kind);
+    else if (value !== null && typeof value === "object" && "files" in value)
+      add(value.files, [...path, "files"], kind);
+  };
+  add(contract.kubernetes?.manifests, ["kubernetes", "manifests"], "kubernetes");
+  for (const role of ["data", "sentinel"] as const) {
+    add(contract.planes?.[role]?.config, ["planes", role, "config"], undefined);
+    add(contract.planes?.[role]?.acl, ["planes", role, "acl"], undefined);
+  }
+  add(contract.images?.file, ["images", "file"], "properties");
+  (contract.programs ?? []).forEach((program, i) => {
+    add(program.manifest, ["programs", i, "manifest"], "json");
+    add(program.scripts, ["programs", i, "scripts"], "lua");
+    add(program.descriptors, ["programs", i, "descriptors"], undefined);
+    add(program.callers, ["programs", i, "callers"], undefined);
+    add(program.sources, ["programs", i, "sources"], undefined);
+  });
+  for (const key of ["readiness", "metrics", "evidence", "sources", "readme"]) {
+    add(contract.registries?.[key], ["registries", key], undefined);
+  }
+  ((contract.registries?.["facts"] ?? []) as unknown[]).forEach((fact, i) => {
+    add((fact as { file?: unknown }).file, ["registries", "facts", i, "file"], "text");
+  });
+  add(contract.application?.files, ["application", "files"], undefined);
+  add(contract.workflows?.files, ["workflows", "files"], "yaml");
+  for (const key of ["versions", "scripts", "kubeconfig", "cloudInit", "transient"])
+    add(contract.lab?.[key], ["lab", key], undefined);
+  add(contract.packets, ["packets"], "markdown");
+  return out;
+}
+
+function collect(
+  reader: Reader,
+  config: ConfigFile,
+  name: string,
+  contract: ContractConfig,
+  faults: ConfigProblem[],
+): { files: InputFile[]; match: (pattern: string) => readonly InputFile[] } {
+  const byPath = new Map<string, InputFile>();
+  const byPattern = new Map<string, InputFile[]>();
+  const templates = contract.templates;
+  const globs = Array.isArray(templates) ? templates.map((t: string) => new Glob(t)) : [];
+  for (const { pattern, path, kind } of declaredPatterns(contract)) {
+    const place = config.document.locate(["contracts", name, ...path]);
+    if (normalize(pattern).startsWith("/") || !inside(normalize(pattern))) {
+      faults.push({ message: `"${pattern}" leaves the directory of the contract file`, at: place });
+      continue;
+    }
+    const paths = reader.expand(pattern).filter((p) => !config.ignore.some((g) => g.matches(p)));
+    if (paths.length === 0) faults.push({ message: `"${pattern}" matches no file under ${reader.root}`, at: place });
+    const files: InputFile[] = [];
+    for (const p of paths) {
+      const templated = templates === true || globs.some((g) => g.matches(p)) || isTemplateName(p);
+      const plane = /^planes\/\w+\/(config|acl)/.exec(path.join("/"))?.[1];
+      const wanted = plane === "acl" ? planeKind(p, "acl") : plane === "config" ? planeKind(p, "conf") : kind;
+      const file = byPath.get(p) ?? reader.file(p, wanted, templated);
+      if (file === undefined) continue;
+      byPath.set(p, file);
+      files.push(file);
+    }
+    byPattern.set(pattern, [...(byPattern.get(pattern) ?? []), ...files]);
+  }
+  const files = [...byPath.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
+  return { files, match: (pattern) => byPattern.get(pattern) ?? [] };
+}
+
+/** "… or the YAML file's path when it holds just one": a plane's configuration may live in a manifest. */
+function planeKind(path: string, kind: FileKind): FileKind {
+  return /\.(ya?ml|json)$/i.test(path) ? "kubernetes" : kind;
+}
+
+function inferRoot(host: Host, found: Found, options: LoadOptions): LoadedRoot {
+  const reader = new Reader(host, found.root);
+  const claimed = found.claimed.map((c) => relativeTo(found.root, c) ?? "");
+  const paths = reader.walk("").filter((p) => !claimed.some((c) => c !== "" && p.startsWith(`${c}/`)));
+  const focus = relativeTo(found.root, found.focus) ?? "";
+  const { contracts, inputs } = inferContracts(reader, paths, { today: options.today, setting: () => NO_SETTING });
+  const wanted = focus === "" ? contracts : contracts.filter((c) => c.files.some((f) => f.file === focus));
+  return { root: found.root, config: undefined, contracts: wanted, inputs, unclaimed: [] };
+}
+
+export { list };

@@ -1,0 +1,1 @@
+export function writeOrCompare(files: ReadonlyMap<string, string>, checkOnly: boolean): string[];

@@ -1,0 +1,161 @@
+/** What the commands of a contract's containers do: shell programs with the scripts that ConfigMaps mount. */
+import type { TextView } from "../text/source.js";
+import type { Contract } from "./contract.js";
+import type { Command, Container } from "./kubernetes/workload.js";
+import { normalizePath } from "./kubernetes/workload.js";
+import { commandProgram, type Script, type ShellOptions, type ShellProgram, scriptProgram } from "./shell/index.js";
+import type { ScriptText } from "./texts.js";
+import { asArray, asObject, asString, hasToken } from "./value.js";
+
+/** Programs by command, with the mounted scripts that they were read with: contracts are built again from the same files. */
+const programs = new WeakMap<
+  Command,
+  { readonly program: ShellProgram; readonly scripts: ReadonlyMap<string, TextView | undefined> }
+>();
+
+export class ContainerShell {
+  readonly #contract: Contract;
+  readonly #programs = new Map<Command, ShellProgram>();
+  readonly #scripts = new Map<ScriptText, ShellProgram>();
+  readonly #runs = new Map<ScriptText, Set<Command>>();
+  #texts: ReadonlyMap<string, ScriptText> | undefined;
+
+  constructor(contract: Contract) {
+    this.#contract = contract;
+  }
+
+  /** The program of a command in a manifest, nested and mounted scripts included. */
+  program(command: Command): ShellProgram {
+    let program = this.#programs.get(command);
+    if (program === undefined) {
+      program = this.#kept(command) ?? this.#read(command);
+      this.#programs.set(command, program);
+    }
+    return program;
+  }
+
+  /** The program as another contract read it, where every script that it asked for is still the same. */
+  #kept(command: Command): ShellProgram | undefined {
+    const kept = programs.get(command);
+    if (kept === undefined) return undefined;
+    const found: ScriptText[] = [];
+    for (const [path, view] of kept.scripts) {
+      const script = this.mountedScript(command.container, path);
+      if (script?.view !== view) return undefined;
+      if (script !== undefined) found.push(script);
+    }
+    for (const script of found) this.#ran(script, command);
+    return kept.program;
+  }
+
+  #read(command: Command): ShellProgram {
+    const scripts = new Map<string, TextView | undefined>();
+    let complete = true;
+    const { env, read, script } = this.#options(command.container, command);
+    const program = commandProgram(command.words, {
+      env,
+      read: (view) => {
+        const ast = read(view);
+        complete &&= ast !== undefined;
+        return ast;
+      },
+      script: (path) => {
+        const text = this.mountedScript(command.container, path);
+        scripts.set(path, text?.view);
+        complete &&= text === undefined || read(text.view) !== undefined;
+        return script(path);
+      },
+    });
+    // without the grammar a program is a guess
+    if (complete) programs.set(command, { program, scripts });
+    return program;
+  }
+
+  #ran(script: ScriptText, command: Command): void {
+    let runs = this.#runs.get(script);
+    if (runs === undefined) this.#runs.set(script, (runs = new Set()));
+    runs.add(command);
+  }
+
+  /** The program of a script file, or of a ConfigMap's script that no command runs. */
+  scriptProgram(text: ScriptText): ShellProgram {
+    let program = this.#scripts.get(text);
+    if (program === undefined) {
+      const ast = this.#contract.parsers.shellAst(text.view.text);
+      program = ast === undefined ? EMPTY : scriptProgram({ view: text.view, ast });
+      this.#scripts.set(text, program);
+    }
+    return program;
+  }
+
+  /** The commands that run a ConfigMap's script. */
+  runsOf(text: ScriptText): readonly Command[] {
+    for (const workload of this.#contract.workloads) {
+      for (const container of workload.containers) for (const command of container.commands) this.program(command);
+    }
+    return [...(this.#runs.get(text) ?? [])];
+  }
+
+  /** Text of a file that a ConfigMap volume mounts at a path of a container. */
+  mountedScript(container: Container, path: string): ScriptText | undefined {
+    const mount = container.mountOf(path);
+    if (mount?.volume === undefined) return undefined;
+    const rest = mount.subPath ?? normalizePath(path).slice(mount.mountPath.length).replace(/^\//, "");
+    const sources =
+      mount.volume.type === "configMap"
+        ? [mount.volume.spec]
+        : mount.volume.type === "projected"
+          ? asArray(mount.volume.spec["sources"]).map((s) => asObject(asObject(s)["configMap"]))
+          : [];
+    for (const source of sources) {
+      const items = asArray(source["items"]).map(asObject);
+      const item = items.find((i) => i["path"] === rest);
+      const key = items.length === 0 ? rest : asString(item?.["key"]);
+      const name = asString(source["name"]);
+      if (name === undefined || key === undefined) continue;
+      const found = this.#byKey().get(`${container.workload.namespace}/${name}#${key}`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #byKey(): ReadonlyMap<string, ScriptText> {
+    if (this.#texts === undefined) {
+      const texts = new Map<string, ScriptText>();
+      for (const script of this.#contract.scripts) {
+        if (script.owner?.kind === "ConfigMap")
+          texts.set(`${script.owner.namespace}/${script.owner.name}#${script.key}`, script);
+      }
+      this.#texts = texts;
+    }
+    return this.#texts;
+  }
+
+  #options(container: Container, command: Command): Required<Pick<ShellOptions, "env" | "read" | "script">> {
+    const env = new Map(container.env.map((e) => [e.name, e.spec]));
+    const read = (view: TextView) => this.#contract.parsers.shellAst(view.text);
+    return {
+      env: (name) => {
+        const value = env.get(name)?.["value"];
+        return typeof value === "string" && !hasToken(value) ? value : undefined;
+      },
+      read,
+      script: (path): Script | undefined => {
+        const text = this.mountedScript(container, path);
+        const ast = text === undefined ? undefined : read(text.view);
+        if (text === undefined || ast === undefined) return undefined;
+        this.#ran(text, command);
+        return { view: text.view, ast };
+      },
+    };
+  }
+}
+
+const EMPTY: ShellProgram = {
+  flow: { type: "unknown", ends: undefined },
+  invocations: [],
+  traps: [],
+  errexit: false,
+  pipefail: false,
+  complete: false,
+};

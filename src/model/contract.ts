@@ -1,0 +1,278 @@
+/**
+ * The contract graph: what the files of one deployment mean together. Built once, indexed, never changed; rules only ask.
+ */
+import type { Path, YamlDocument } from "../document/yaml.js";
+import { ContainerShell } from "./container-shell.js";
+import { parseImage } from "./image.js";
+import type { InputFile } from "./input.js";
+import { ContractNetwork } from "./kubernetes/contract-network.js";
+import type { KubeObject } from "./kubernetes/object.js";
+import { LabelIndex } from "./kubernetes/selector.js";
+import { type Container, Workload } from "./kubernetes/workload.js";
+import { Parsers } from "./parsers.js";
+import { NodePlace, type Place } from "./place.js";
+import type { Plane, PlaneRole, Server } from "./plane.js";
+import { RedisDeployment } from "./redis/deployment.js";
+import { serverInputs } from "./redis/server-inputs.js";
+import type { ImageRegistry } from "./registry.js";
+import type { ContractConfig } from "./settings.js";
+import type { AclText, ConfText, ScriptText } from "./texts.js";
+
+/** The kinds of entity that rules subscribe to. */
+export interface Entities {
+  readonly Contract: Contract;
+  readonly File: InputFile;
+  readonly Object: KubeObject;
+  readonly Workload: Workload;
+  readonly Container: Container;
+  readonly Service: KubeObject;
+  readonly PodDisruptionBudget: KubeObject;
+  readonly NetworkPolicy: KubeObject;
+  readonly ConfigMap: KubeObject;
+  readonly Secret: KubeObject;
+  readonly Namespace: KubeObject;
+  readonly Plane: Plane;
+  readonly Server: Server;
+  readonly Conf: ConfText;
+  readonly Acl: AclText;
+  readonly Script: ScriptText;
+  readonly ImageRegistry: ImageRegistry;
+}
+export type EntityKind = keyof Entities;
+
+export interface ContractParts {
+  readonly name: string;
+  readonly declared: boolean;
+  readonly config: ContractConfig;
+  /** The contract file and the path of this contract in it. */
+  readonly configDocument: YamlDocument | undefined;
+  readonly configPath: Path;
+  readonly files: readonly InputFile[];
+  readonly objects: readonly KubeObject[];
+  readonly planes: readonly Plane[];
+  readonly confs: readonly ConfText[];
+  readonly acls: readonly AclText[];
+  readonly scripts: readonly ScriptText[];
+  readonly imageRegistry: ImageRegistry | undefined;
+  readonly today: string;
+  readonly setting: (rule: string) => {
+    severity: "off" | "info" | "warning" | "error" | undefined;
+    options: Readonly<Record<string, unknown>>;
+  };
+}
+
+export class Contract {
+  readonly name: string;
+  /** A declared contract is a promise; an inferred one is a guess that stays careful. */
+  readonly declared: boolean;
+  readonly config: ContractConfig;
+  readonly files: readonly InputFile[];
+  readonly objects: readonly KubeObject[];
+  readonly workloads: readonly Workload[];
+  readonly planes: readonly Plane[];
+  readonly confs: readonly ConfText[];
+  readonly acls: readonly AclText[];
+  readonly scripts: readonly ScriptText[];
+  readonly imageRegistry: ImageRegistry | undefined;
+  /** `YYYY-MM-DD`: what `until` and `notAfter` are compared with. */
+  readonly today: string;
+  readonly setting: ContractParts["setting"];
+  /** Parsers that a surface makes ready before rules run. */
+  readonly parsers = new Parsers();
+  readonly #parts: ContractParts;
+  readonly #byKind = new Map<string, KubeObject[]>();
+  readonly #byRef = new Map<string, KubeObject[]>();
+  readonly #planesOf = new Map<KubeObject, Plane[]>();
+  readonly #pods = new Map<string, LabelIndex<Workload>>();
+  #made: ReadonlySet<string> | undefined;
+  #redis: RedisDeployment | undefined;
+  #network: ContractNetwork | undefined;
+  #shell: ContainerShell | undefined;
+  #budgets: ReadonlyMap<Workload, readonly KubeObject[]> | undefined;
+
+  constructor(parts: ContractParts) {
+    this.#parts = parts;
+    this.name = parts.name;
+    this.declared = parts.declared;
+    this.config = parts.config;
+    this.files = parts.files;
+    this.objects = parts.objects;
+    this.planes = parts.planes;
+    this.confs = parts.confs;
+    this.acls = parts.acls;
+    this.scripts = parts.scripts;
+    this.imageRegistry = parts.imageRegistry;
+    this.today = parts.today;
+    this.setting = parts.setting;
+    const workloads: Workload[] = [];
+    const namespaces = new Map<string, Workload[]>();
+    for (const object of parts.objects) {
+      push(this.#byKind, object.kind, object);
+      push(this.#byRef, `${object.kind}\n${object.namespace}\n${object.name}`, object);
+      if (object instanceof Workload) {
+        workloads.push(object);
+        push(namespaces, object.namespace, object);
+      }
+    }
+    this.workloads = workloads;
+    for (const plane of parts.planes) if (plane.workload !== undefined) push(this.#planesOf, plane.workload, plane);
+    for (const [namespace, own] of namespaces) {
+      this.#pods.set(namespace, new LabelIndex(own, (w) => w.podLabels));
+    }
+  }
+
+  ofKind(kind: string): readonly KubeObject[] {
+    return this.#byKind.get(kind) ?? [];
+  }
+
+  /** The object of a kind, namespace and name. */
+  find(kind: string, namespace: string, name: string): KubeObject | undefined {
+    return this.#byRef.get(`${kind}\n${namespace}\n${name}`)?.[0];
+  }
+
+  /** Whether the contract says that an object exists at run time although no file holds it (`Secret/x`, `Secret/*`). */
+  isProvided(kind: string, name: string): boolean {
+    return (this.config.kubernetes?.provided ?? []).some((p) => {
+      const slash = p.indexOf("/");
+      if (p.slice(0, slash) !== kind) return false;
+      const wanted = p.slice(slash + 1);
+      return wanted === name || wanted === "*" || (wanted.endsWith("*") && name.startsWith(wanted.slice(0, -1)));
+    });
+  }
+
+  /** Names of Secrets and ConfigMaps that custom resources (SealedSecret, ExternalSecret, Certificate …) make at run time. */
+  get madeByControllers(): ReadonlySet<string> {
+    if (this.#made === undefined) {
+      const names = new Set<string>();
+      for (const o of this.objects) {
+        if (!o.group.includes(".") || o.group.endsWith(".k8s.io")) continue;
+        for (const name of [o.name, o.get("spec", "target", "name"), o.get("spec", "secretName")])
+          if (typeof name === "string") names.add(name);
+      }
+      this.#made = names;
+    }
+    return this.#made;
+  }
+
+  /** Workloads in a namespace whose pods a `LabelSelector` selects (absent: none; `{}`: all). */
+  podsMatching(namespace: string, selector: unknown): readonly Workload[] {
+    return this.#pods.get(namespace)?.select(selector) ?? [];
+  }
+
+  /** Workloads in a namespace whose pods the plain label map of a Service selects. */
+  podsMatchingMap(namespace: string, map: unknown): readonly Workload[] {
+    return this.#pods.get(namespace)?.selectMap(map) ?? [];
+  }
+
+  /** Workloads of all namespaces of the contract, or of one. */
+  podsIn(namespace: string): readonly Workload[] {
+    return this.workloads.filter((w) => w.namespace === namespace);
+  }
+
+  /** The PodDisruptionBudgets that select a workload's pods. */
+  budgetsOf(workload: Workload): readonly KubeObject[] {
+    if (this.#budgets === undefined) {
+      const found = new Map<Workload, KubeObject[]>();
+      for (const budget of this.ofKind("PodDisruptionBudget")) {
+        for (const pod of this.podsMatching(budget.namespace, budget.get("spec", "selector"))) push(found, pod, budget);
+      }
+      this.#budgets = found;
+    }
+    return this.#budgets.get(workload) ?? [];
+  }
+
+  /** What the commands of its containers do. */
+  get shell(): ContainerShell {
+    this.#shell ??= new ContainerShell(this);
+    return this.#shell;
+  }
+
+  /** What servers make of their configurations and ACLs, and who plays which role. */
+  get redis(): RedisDeployment {
+    this.#redis ??= new RedisDeployment(this, (server) => serverInputs(server, this));
+    return this.#redis;
+  }
+
+  /** Who may talk to whom under the NetworkPolicies, and what the contract file says about it. */
+  get network(): ContractNetwork {
+    this.#network ??= new ContractNetwork(this);
+    return this.#network;
+  }
+
+  /** The quorum of a plane's `sentinel monitor`, where it is known. */
+  quorumOf(plane: Plane): number | undefined {
+    const sentinel = plane.role === "sentinel" ? plane : plane.peer;
+    for (const server of sentinel?.servers ?? []) {
+      for (const master of this.redis.load(server)?.sentinel?.masters.values() ?? []) {
+        if (master.quorum.number !== undefined) return master.quorum.number;
+      }
+    }
+    return undefined;
+  }
+
+  plane(role: PlaneRole): Plane | undefined {
+    return this.planes.find((p) => p.role === role);
+  }
+
+  /** The planes whose servers a workload runs (a pod may hold a server and a Sentinel). */
+  planesOf(workload: KubeObject): readonly Plane[] {
+    return this.#planesOf.get(workload) ?? [];
+  }
+
+  /** The place of a key of the contract file, for faults of the declaration itself. */
+  declaration(...path: Path): Place | undefined {
+    const { configDocument, configPath } = this.#parts;
+    return configDocument === undefined ? undefined : new NodePlace(configDocument, [...configPath, ...path]);
+  }
+
+  /** All entities of a kind, in file order. */
+  entities<K extends EntityKind>(kind: K): readonly Entities[K][] {
+    return this.#entities(kind) as readonly Entities[K][];
+  }
+
+  #entities(kind: EntityKind): readonly unknown[] {
+    switch (kind) {
+      case "Contract":
+        return [this];
+      case "File":
+        return this.files;
+      case "Object":
+        return this.objects;
+      case "Workload":
+        return this.workloads;
+      case "Container":
+        return this.workloads.flatMap((w) => w.containers);
+      case "Plane":
+        return this.planes;
+      case "Server":
+        return this.planes.flatMap((p) => p.servers);
+      case "Conf":
+        return this.confs;
+      case "Acl":
+        return this.acls;
+      case "Script":
+        return this.scripts;
+      case "ImageRegistry":
+        return this.imageRegistry === undefined ? [] : [this.imageRegistry];
+      default:
+        return this.ofKind(kind);
+    }
+  }
+
+  /** The file of an entity, for the report of a crash. */
+  fileOf(entity: unknown): string {
+    const e = entity as { input?: InputFile; file?: string; workload?: Workload; name?: string };
+    return e.input?.file ?? e.file ?? e.workload?.input.file ?? e.name ?? this.name;
+  }
+}
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+/** The workload's server container image, parsed. */
+export function imageOf(container: Container): ReturnType<typeof parseImage> | undefined {
+  return container.image === undefined ? undefined : parseImage(container.image);
+}

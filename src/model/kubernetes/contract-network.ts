@@ -1,0 +1,264 @@
+/** The network of a contract: its policies and pods, who is known only by policies, and what the contract file declares. */
+import type { Path } from "../../document/yaml.js";
+import type { Contract } from "../contract.js";
+import type { Place } from "../place.js";
+import type { EdgeConfig } from "../settings.js";
+import { asObject, hasToken } from "../value.js";
+import { DeclaredNetwork } from "./edge-comparison.js";
+import { buildNetwork, type NetworkEngine, type NetworkInput } from "./network.js";
+import type { Gap } from "./network-gap.js";
+import { networkInputFromObjects, type PolicyHandle, type RawObject } from "./network-input.js";
+import type { Direction, Policy } from "./network-policy.js";
+import { withStandIns } from "./network-standin.js";
+import type { KubeObject } from "./object.js";
+import { type Labels, labelsOf, type Selector } from "./selector.js";
+import type { Workload } from "./workload.js";
+
+interface Owned extends RawObject {
+  readonly object: KubeObject;
+}
+
+/** Labels that operators and fail-over scripts set on running pods: no file tells who has them. */
+const RUN_TIME_KEY = /(?:^|[./-])role$/i;
+
+export class ContractNetwork {
+  readonly contract: Contract;
+  /** The namespaces whose pods are all in the files. */
+  readonly home: ReadonlySet<string>;
+  /** The objects of the files only. */
+  readonly input: NetworkInput;
+  /** Policies of network plugins (Cilium, Calico, AdminNetworkPolicy), which may allow or deny what is not judged here. */
+  readonly foreign: readonly KubeObject[];
+  readonly #defaultNamespace: string;
+  readonly #podsOf = new Map<string, string[]>();
+  #full: NetworkInput | undefined;
+  #graph: NetworkEngine | undefined;
+  #pods: NetworkEngine | undefined;
+  #declared: { readonly network: DeclaredNetwork | undefined } | undefined;
+
+  constructor(contract: Contract) {
+    this.contract = contract;
+    this.#defaultNamespace = defaultNamespace(contract);
+    this.home = homeOf(contract, (o) => this.namespaceOf(o));
+    this.input = networkInputFromObjects(
+      contract.objects.map((object): Owned => ({ value: this.#value(object), object })),
+    );
+    this.foreign = contract.objects.filter(
+      ({ kind, group }) => kind.endsWith("NetworkPolicy") && group !== "networking.k8s.io" && group !== "extensions",
+    );
+    for (const { id, owner } of this.input.pods) {
+      for (const key of new Set([owner, id])) {
+        const list = this.#podsOf.get(key);
+        if (list === undefined) this.#podsOf.set(key, [id]);
+        else list.push(id);
+      }
+    }
+  }
+
+  /** Where an object lands that names no namespace: the only one of its set (`kubectl apply -n` demands as much). */
+  namespaceOf(object: KubeObject): string {
+    return object.ownNamespace ?? this.#defaultNamespace;
+  }
+
+  #value(object: KubeObject): unknown {
+    if (object.ownNamespace !== undefined || this.#defaultNamespace === "default" || object.kind === "Namespace")
+      return object.value;
+    const metadata = Object.assign({}, asObject(object.value["metadata"]), { namespace: this.#defaultNamespace });
+    return Object.assign({}, object.value, { metadata });
+  }
+
+  /** Pods of the files and stand-ins for those that only policies and the contract file name. */
+  get full(): NetworkInput {
+    if (this.#full === undefined) {
+      const { edges } = this;
+      const input = edges === undefined ? this.input : DeclaredNetwork.withNamed(this.input, edges, this.home);
+      this.#full = withStandIns(input, { home: this.home });
+    }
+    return this.#full;
+  }
+
+  /** Workloads and stand-ins as nodes. */
+  get graph(): NetworkEngine {
+    this.#graph ??= buildNetwork(this.full);
+    return this.#graph;
+  }
+
+  /** Every pod a node of its own: what "some pod of the workload" hides. */
+  get pods(): NetworkEngine {
+    if (this.#pods === undefined) {
+      const { pods, namespaces, policies } = this.full;
+      const single = pods.map((pod) => (pod.owner === pod.id ? pod : Object.assign({}, pod, { owner: pod.id })));
+      this.#pods = buildNetwork({ pods: single, namespaces, policies });
+    }
+    return this.#pods;
+  }
+
+  get edges(): readonly EdgeConfig[] | undefined {
+    return this.contract.config.network?.edges;
+  }
+
+  /** The edges that the contract file declares against those that the policies make; undefined: none are declared. */
+  get declared(): DeclaredNetwork | undefined {
+    if (this.#declared === undefined) {
+      const { edges } = this;
+      this.#declared = { network: edges === undefined ? undefined : new DeclaredNetwork(this, edges) };
+    }
+    return this.#declared.network;
+  }
+
+  /** `namespace/name[Kind]`: the workload as a node of `graph`. */
+  idOf(workload: Workload): string {
+    return `${this.namespaceOf(workload)}/${workload.name}[${workload.kind}]`;
+  }
+
+  /** The pods of a workload as nodes of `pods`. */
+  podsOf(workload: Workload): readonly string[] {
+    return this.#podsOf.get(this.idOf(workload)) ?? [];
+  }
+
+  objectOf(policy: Policy): KubeObject {
+    return (policy.info.handle as PolicyHandle<Owned>).object.object;
+  }
+
+  at(policy: Policy, ...path: Path): Place {
+    return this.objectOf(policy).at(...path);
+  }
+
+  key(policy: Policy, ...path: Path): Place {
+    return this.objectOf(policy).key(...path);
+  }
+
+  has(policy: Policy, ...path: Path): boolean {
+    return this.objectOf(policy).has(...path);
+  }
+
+  /** Where a policy lists, or should list, the directions that it holds for. */
+  types(policy: Policy): Place {
+    const object = this.objectOf(policy);
+    return object.has("spec", "policyTypes") ? object.at("spec", "policyTypes") : object.missing("spec", "policyTypes");
+  }
+
+  /** The place of what a policy lacks: the key that should hold it. */
+  open(policy: Policy, path: Path): Place {
+    return this.objectOf(policy).missing(...path);
+  }
+
+  /** Where a policy would have to let through what it stops. */
+  gapPlace({ policy, path, at }: Gap): Place {
+    if (at === "types") return this.types(policy);
+    return this.has(policy, ...path) ? this.key(policy, ...path) : this.open(policy, path);
+  }
+
+  /** Whether a policy surely selects a pod, may do so once labels are set at run time or filled in, or does not. */
+  selects(policy: Policy, workload: Workload): boolean | "maybe" {
+    if (policy.info.namespace !== this.namespaceOf(workload)) return false;
+    const labels = labelsOf(workload.podLabels);
+    if (policy.selector.matches(labels)) return true;
+    if (isOpaque(this.objectOf(policy).get("spec", "podSelector")) || isOpaque(workload.podLabels)) return "maybe";
+    return mayMatchAtRunTime(policy.selector, labels) ? "maybe" : false;
+  }
+
+  /** The directions in which a workload is open to all: no policy selects it there. Undecided ones are left out. */
+  openDirections(workload: Workload): readonly Direction[] {
+    if (this.foreign.length > 0 || workload.podSpec["hostNetwork"] === true) return [];
+    const { policies } = this.pods;
+    const pods = this.podsOf(workload);
+    return (["ingress", "egress"] as const).filter(
+      (direction) =>
+        pods.some((pod) => this.pods.isolating(pod, direction).length === 0) &&
+        !policies.some((policy) => policy.affects[direction] && this.selects(policy, workload) === "maybe"),
+    );
+  }
+
+  /** Namespaces of the contract in which no policy denies a direction for all pods, and where that should stand. */
+  undenied(): { readonly namespace: string; readonly directions: readonly Direction[]; readonly at: Place }[] {
+    if (this.foreign.length > 0) return [];
+    return [...this.home].flatMap((namespace) => {
+      const workloads = this.contract.workloads.filter((w) => this.namespaceOf(w) === namespace);
+      const [first] = [...workloads.filter((w) => this.contract.planesOf(w).length > 0), ...workloads];
+      if (first === undefined) return [];
+      const own = this.graph.policies.filter(({ info }) => info.namespace === namespace);
+      const undecided = own.some((policy) => {
+        const object = this.objectOf(policy);
+        return isOpaque(object.get("spec", "podSelector")) || isOpaque(object.get("spec", "policyTypes"));
+      });
+      const all = own.filter(({ selector }) => selector.kind === "everything");
+      const both = all.some(({ affects }) => affects.ingress && affects.egress);
+      // one policy for both may hold the rules that all pods need; a policy of one direction denies only without rules
+      const directions = (["ingress", "egress"] as const).filter(
+        (direction) => !both && !all.some((p) => p.affects[direction] && p[direction].length === 0),
+      );
+      if (undecided || directions.length === 0) return [];
+      const denies = ({ ingress, egress }: Policy): boolean => ingress.length === 0 && egress.length === 0;
+      const partial = all.find(denies);
+      const narrow = own.find(denies);
+      const at =
+        partial !== undefined
+          ? this.types(partial)
+          : narrow !== undefined
+            ? this.key(narrow, "spec", "podSelector")
+            : (this.contract.ofKind("Namespace").find(({ name }) => name === namespace) ?? first).here;
+      return [{ namespace, directions, at }];
+    });
+  }
+
+  /** The place that leaves a workload open: a policy that misses it by its namespace or its types, else the workload. */
+  isolatorOf(workload: Workload): Place {
+    const labels = labelsOf(workload.podLabels);
+    for (const policy of this.graph.policies) {
+      if (policy.info.namespace === this.namespaceOf(workload)) {
+        if (policy.selector.matches(labels)) return this.types(policy);
+      } else if (policy.selector.kind === "some" && policy.selector.matches(labels)) {
+        const nobody = this.graph.selects(policy).length === 0;
+        if (nobody && this.has(policy, "metadata", "namespace")) return this.at(policy, "metadata", "namespace");
+      }
+    }
+    return workload.here;
+  }
+
+  /** Whether a policy has egress rules for a workload and leaves Egress out of its types. */
+  hasIgnoredEgress(workload: Workload): boolean {
+    return this.graph.policies.some(
+      (p) => !p.affects.egress && p.egress.length > 0 && this.selects(p, workload) === true,
+    );
+  }
+}
+
+/** The text of a part of a policy holds a placeholder. */
+function isOpaque(value: unknown): boolean {
+  return value !== undefined && hasToken(JSON.stringify(value));
+}
+
+/** A selector that fails only by labels which are set on running pods. */
+export function mayMatchAtRunTime(selector: Selector, labels: Labels): boolean {
+  if (selector.kind !== "some") return false;
+  let open = false;
+  for (const { key, operator, values } of selector.requirements) {
+    const value = labels.get(key);
+    if (value === undefined && RUN_TIME_KEY.test(key) && (operator === "In" || operator === "Exists")) open = true;
+    else if (operator === "In" ? value === undefined || !values.includes(value) : false) return false;
+    else if (operator === "Exists" && value === undefined) return false;
+    else if (operator === "DoesNotExist" && value !== undefined) return false;
+    else if (operator === "NotIn" && value !== undefined && values.includes(value)) return false;
+  }
+  return open;
+}
+
+function defaultNamespace(contract: Contract): string {
+  const declared = contract.config.kubernetes?.namespace;
+  if (declared !== undefined) return declared;
+  const named = new Set<string>();
+  for (const object of contract.objects) {
+    const counts = object.kind === "NetworkPolicy" || contract.workloads.includes(object as Workload);
+    if (counts && object.ownNamespace !== undefined) named.add(object.ownNamespace);
+  }
+  return named.size === 1 ? [...named][0]! : "default";
+}
+
+function homeOf(contract: Contract, namespaceOf: (object: KubeObject) => string): Set<string> {
+  const declared = contract.config.kubernetes?.namespace;
+  const home = new Set(declared === undefined ? [] : [declared]);
+  for (const { workload } of contract.planes) if (workload !== undefined) home.add(namespaceOf(workload));
+  if (home.size === 0) for (const workload of contract.workloads) home.add(namespaceOf(workload));
+  return home;
+}

@@ -1,0 +1,213 @@
+/** What the planes need of each other over the network, whatever anybody declared: the field rules behind `network/reachable`. */
+import type { Contract } from "../contract.js";
+import { PLANE_PORT, type Plane } from "../plane.js";
+import { ConnectionSet } from "./connections.js";
+import type { Policy, Rule } from "./network-policy.js";
+import { peerNamespaces } from "./network-standin.js";
+import type { Workload } from "./workload.js";
+
+/** Pods of one plane open connections to pods of another, on one of these TCP ports. */
+export interface PlaneNeed {
+  readonly from: Workload;
+  readonly to: Workload;
+  /** Ports of which one must be reachable: several where the files do not say which is used. */
+  readonly ports: readonly number[];
+  /** What the connection is for: `replication`, `monitoring`, `agreement between Sentinels`. */
+  readonly purpose: string;
+  /** The files name the port; else it is the server's default, and nothing else may be open for it to be missed. */
+  readonly certain: boolean;
+  /** Something in the files shows that the connection is used. */
+  readonly evident: boolean;
+}
+
+/** All needs of the contract's planes, each once. */
+export function planeNeeds(contract: Contract): PlaneNeed[] {
+  const planes = contract.planes.filter((p): p is Plane & { workload: Workload } => p.workload !== undefined);
+  const data = planes.filter(({ role }) => role === "data");
+  const sentinels = planes.filter(({ role }) => role === "sentinel");
+  const out = new Map<string, PlaneNeed>();
+  const add = (from: Workload, to: Workload, ports: PortGuess, purpose: string, evident = true): void => {
+    const key = `${from.title} ${to.title} ${ports.ports.join()}`;
+    if (ports.ports.length > 0 && !out.has(key))
+      out.set(key, { from, to, ports: ports.ports, purpose, certain: ports.certain, evident });
+  };
+  for (const one of data) {
+    const ports = servedPorts(contract, one);
+    const watched = contract.planes.some((p) => p.role === "sentinel" && (p.peer === one || data.length === 1));
+    if (one.workload.replicas !== 1) {
+      const evident = watched || replicates(contract, one);
+      if (evident || one.workload.kind === "StatefulSet")
+        add(one.workload, one.workload, ports, "replication", evident);
+    }
+    for (const primary of primariesOf(contract, one)) {
+      if (primary === one.workload) continue;
+      const other = data.find(({ workload }) => workload === primary);
+      if (other !== undefined) add(one.workload, primary, servedPorts(contract, other), "replication");
+    }
+  }
+  for (const sentinel of sentinels) {
+    for (const one of data) {
+      const watches =
+        sentinel.peer === one || data.length === 1 || monitored(contract, sentinel).includes(one.workload);
+      if (watches) add(sentinel.workload, one.workload, servedPorts(contract, one), "monitoring");
+    }
+    if (sentinel.workload.replicas !== 1)
+      add(sentinel.workload, sentinel.workload, servedPorts(contract, sentinel), "agreement between Sentinels");
+    for (const other of sentinels) {
+      if (other.workload !== sentinel.workload && sameGroup(contract, sentinel, other))
+        add(sentinel.workload, other.workload, servedPorts(contract, other), "agreement between Sentinels");
+    }
+  }
+  return [...out.values()];
+}
+
+interface PortGuess {
+  readonly ports: readonly number[];
+  readonly certain: boolean;
+}
+
+/** The ports at which other servers reach a plane's: by its configuration, else its command line and manifest, else the default. */
+export function servedPorts(contract: Contract, plane: Plane): PortGuess {
+  const found = new Set<number>();
+  for (const server of plane.servers) {
+    const load = contract.redis.load(server);
+    if (load === undefined) continue;
+    const announced =
+      plane.role === "sentinel"
+        ? load.sentinel?.announcePort?.number
+        : (load.values.number("replica-announce-port") ?? undefined);
+    const plain = load.values.number("port");
+    const tls = load.values.number("tls-port");
+    const listening = [plain, tls].filter((port): port is number => port !== undefined && port > 0);
+    const links = load.values.flag("tls-replication");
+    const linked = links === undefined ? undefined : links ? tls : plain;
+    if (announced !== undefined && announced > 0 && listening.includes(announced)) found.add(announced);
+    else if (linked !== undefined && linked > 0) found.add(linked);
+    else for (const port of listening) found.add(port);
+  }
+  if (found.size > 0) return { ports: [...found], certain: true };
+  const words = plane.container?.entrypoint?.words.map((w) => w.text) ?? [];
+  words.forEach((word, i) => {
+    const port = Number(words[i + 1]);
+    if ((word === "--port" || word === "--tls-port") && Number.isInteger(port) && port > 0) found.add(port);
+  });
+  if (found.size > 0) return { ports: [...found], certain: true };
+  const usual = PLANE_PORT[plane.role];
+  const listed = (plane.container?.ports ?? []).filter(
+    ({ protocol, port }) => protocol === "TCP" && port !== undefined,
+  );
+  const numbers = [...new Set(listed.map(({ port }) => port!))];
+  if (numbers.includes(usual)) return { ports: [usual], certain: true };
+  if (numbers.length > 0) return { ports: numbers, certain: true };
+  return { ports: [usual], certain: false };
+}
+
+/** A configuration that shows replication or cluster links. */
+function replicates(contract: Contract, plane: Plane): boolean {
+  return plane.servers.some((server) => {
+    const values = contract.redis.load(server)?.values;
+    if (values === undefined) return false;
+    return (
+      ["replicaof", "masterauth", "masteruser", "replica-announce-ip"].some((name) => values.isSet(name) === true) ||
+      values.flag("cluster-enabled") === true
+    );
+  });
+}
+
+function primariesOf(contract: Contract, plane: Plane): readonly Workload[] {
+  return plane.servers.flatMap((server) => {
+    const value = contract.redis.load(server)?.values.get("replicaof");
+    const host = value?.state === "known" ? value.args[0]?.value : undefined;
+    return host === undefined ? [] : workloadsOfHost(contract, host, plane.workload!);
+  });
+}
+
+function monitored(contract: Contract, plane: Plane): readonly Workload[] {
+  return masters(contract, plane).flatMap(({ host }) => workloadsOfHost(contract, host, plane.workload!));
+}
+
+function masters(contract: Contract, plane: Plane): { readonly name: string; readonly host: string }[] {
+  return plane.servers.flatMap((server) =>
+    [...(contract.redis.load(server)?.sentinel?.masters.values() ?? [])].map(({ name, host }) => ({
+      name,
+      host: host.value,
+    })),
+  );
+}
+
+/** Sentinels that watch the same primary under the same name find each other through it. */
+function sameGroup(contract: Contract, a: Plane, b: Plane): boolean {
+  const theirs = masters(contract, b);
+  return masters(contract, a).some((one) => theirs.some(({ name, host }) => name === one.name && host === one.host));
+}
+
+/** The workloads behind a DNS name: `pod.service…` of a StatefulSet, or `service…`. */
+function workloadsOfHost(contract: Contract, host: string, near: Workload): readonly Workload[] {
+  const [first = "", second] = host.toLowerCase().replace(/\.$/, "").split(".");
+  const ordinal = /^(.+)-\d+$/.exec(first);
+  const set = contract.workloads.find(
+    (w) =>
+      w.kind === "StatefulSet" &&
+      w.name === ordinal?.[1] &&
+      w.namespace === near.namespace &&
+      (second === undefined || w.get("spec", "serviceName") === second),
+  );
+  if (set !== undefined) return [set];
+  const service = contract.find("Service", near.namespace, first);
+  return service === undefined ? [] : contract.podsMatchingMap(service.namespace, service.get("spec", "selector"));
+}
+
+// --------------------------------------------------------------------------------------------------------------- names
+
+const PLACEHOLDER =
+  /\$\{[^}]*\}|\$\([A-Za-z_]\w*\)|\$\w+|\{\{.*?\}\}|__[A-Z][A-Z0-9_]*__|@[A-Z][A-Z0-9_]*@|%[A-Z][A-Z0-9_]*%/g;
+
+/** Whether a text is surely a host name, not an address: letters stay when its placeholders are taken out. */
+export function isHostName(text: string): boolean {
+  const rest = text.replace(PLACEHOLDER, "");
+  return /[g-z]/i.test(rest) && !rest.includes(":") && rest !== "localhost";
+}
+
+/** The first host name that a plane's servers have to resolve. */
+export function resolvedName(contract: Contract, plane: Plane): string | undefined {
+  for (const server of plane.servers) {
+    const load = contract.redis.load(server);
+    if (load === undefined) continue;
+    for (const { host } of load.sentinel?.masters.values() ?? []) if (isHostName(host.value)) return host.value;
+    if (plane.role === "sentinel") continue;
+    // the primary's name, or the names that servers are told apart by: Sentinel hands them to replicas
+    for (const name of ["replicaof", "replica-announce-ip"]) {
+      const value = load.values.get(name);
+      const host = value.state === "absent" ? undefined : value.args[0]?.value;
+      if (host !== undefined && host.toLowerCase() !== "no" && isHostName(host)) return host;
+    }
+  }
+  return undefined;
+}
+
+/** Whether some rule of a policy may let its pods ask a DNS server: UDP 53 (5353 on OpenShift) to whoever may be one. */
+export function letsOutDns(policy: Policy): boolean {
+  return policy.egress.some((rule) => {
+    const ports = fixedPorts(rule);
+    if (![53, 5353].some((port) => ports.has("UDP", port))) return false;
+    return (
+      rule.peers === undefined ||
+      rule.peers.some(
+        (peer) =>
+          peer.kind === "addresses" ||
+          peerNamespaces(policy, peer)?.every((name) => name === policy.info.namespace) !== true ||
+          policy.info.namespace === "kube-system",
+      )
+    );
+  });
+}
+
+/** The connections of a rule that no pod's port names decide; all for names, which may be anything. */
+export function fixedPorts(rule: Rule): ConnectionSet {
+  if (rule.ports === undefined) return ConnectionSet.ALL;
+  return rule.ports.reduce(
+    (set, { fixed, named }) =>
+      set.union(fixed ?? (named === undefined ? ConnectionSet.NONE : ConnectionSet.of(named.protocol))),
+    ConnectionSet.NONE,
+  );
+}

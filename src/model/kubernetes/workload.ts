@@ -1,0 +1,480 @@
+/** Workloads with the pod they make: containers, effective security, volumes, references, commands. */
+import type { Path } from "../../document/yaml.js";
+import type { TextView } from "../../text/source.js";
+import { NodePlace, type Place } from "../place.js";
+import { asArray, asObject, asString, isObject, type Obj, stringMap } from "../value.js";
+import { KubeObject } from "./object.js";
+
+const POD_PATHS: Readonly<Record<string, Path>> = {
+  Pod: [],
+  PodTemplate: ["template"],
+  StatefulSet: ["spec", "template"],
+  Deployment: ["spec", "template"],
+  DaemonSet: ["spec", "template"],
+  ReplicaSet: ["spec", "template"],
+  ReplicationController: ["spec", "template"],
+  Job: ["spec", "template"],
+  CronJob: ["spec", "jobTemplate", "spec", "template"],
+};
+
+export function isWorkloadKind(kind: string, group: string): boolean {
+  return (
+    Object.hasOwn(POD_PATHS, kind) && (group === "" || group === "apps" || group === "batch" || group === "extensions")
+  );
+}
+
+export type ContainerKind = "container" | "init" | "ephemeral";
+
+/** A value and where it is set; `undefined` value: set nowhere, `place` is where it should stand. */
+export interface Effective {
+  readonly value: unknown;
+  readonly place: Place;
+  readonly level: "container" | "pod" | "none";
+}
+
+export interface Volume {
+  readonly name: string;
+  /** `emptyDir`, `configMap`, `secret`, `projected`, `persistentVolumeClaim`, `hostPath` …; `claimTemplate` for a StatefulSet's. */
+  readonly type: string;
+  readonly spec: Obj;
+  readonly place: Place;
+  readonly path: Path;
+}
+
+export interface Mount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly subPath: string | undefined;
+  readonly readOnly: boolean;
+  readonly volume: Volume | undefined;
+  readonly place: Place;
+  readonly path: Path;
+}
+
+export interface Probe {
+  readonly type: "liveness" | "readiness" | "startup";
+  readonly container: Container;
+  readonly spec: Obj;
+  /** `exec`, `tcpSocket`, `httpGet`, `grpc`, or `none`. */
+  readonly handler: string;
+  readonly command: Command | undefined;
+  readonly place: Place;
+  at(...path: Path): Place;
+  missing(...path: Path): Place;
+}
+
+/** An argument vector in a manifest; each word has its place, and its text as a view. */
+export interface Command {
+  /** What it is: `entrypoint` (command + args), a probe, a lifecycle hook. */
+  readonly origin: "entrypoint" | "liveness" | "readiness" | "startup" | "postStart" | "preStop";
+  readonly container: Container;
+  readonly words: readonly {
+    readonly text: string;
+    readonly place: Place;
+    /** False for a list or mapping, which is no word. */
+    readonly scalar: boolean;
+    view(): TextView | undefined;
+  }[];
+  /** Whether `command` is given (else the image's entrypoint comes first). */
+  readonly explicit: boolean;
+  readonly place: Place;
+}
+
+export interface Reference {
+  readonly kind: "Secret" | "ConfigMap" | "PersistentVolumeClaim" | "ServiceAccount";
+  readonly name: string;
+  readonly key: string | undefined;
+  readonly optional: boolean;
+  readonly place: Place;
+  readonly workload: Workload;
+}
+
+export interface ContainerPort {
+  readonly name: string | undefined;
+  readonly port: number | undefined;
+  readonly protocol: string;
+  readonly hostPort: unknown;
+  readonly place: Place;
+  readonly path: Path;
+}
+
+export class Container {
+  readonly workload: Workload;
+  readonly kind: ContainerKind;
+  /** Path inside the object. */
+  readonly path: Path;
+  readonly spec: Obj;
+  readonly name: string;
+  #mounts: readonly Mount[] | undefined;
+  #ports: readonly ContainerPort[] | undefined;
+  #commands: readonly Command[] | undefined;
+  #entrypoint: { readonly command: Command | undefined } | undefined;
+  #probes: readonly Probe[] | undefined;
+
+  constructor(workload: Workload, kind: ContainerKind, path: Path, spec: Obj) {
+    this.workload = workload;
+    this.kind = kind;
+    this.path = path;
+    this.spec = spec;
+    this.name = asString(spec["name"]) ?? "";
+  }
+
+  /** `container redis of StatefulSet redis-data` */
+  get title(): string {
+    const kind = this.kind === "container" ? "container" : `${this.kind} container`;
+    return `${kind} ${this.name} of ${this.workload.title}`;
+  }
+
+  get image(): string | undefined {
+    return asString(this.spec["image"]);
+  }
+
+  at(...path: Path): Place {
+    return this.workload.at(...this.path, ...path);
+  }
+
+  key(...path: Path): Place {
+    return this.workload.key(...this.path, ...path);
+  }
+
+  missing(...path: Path): Place {
+    return this.workload.missing(...this.path, ...path);
+  }
+
+  /** A native sidecar: an init container that keeps running. */
+  get sidecar(): boolean {
+    return this.kind === "init" && this.spec["restartPolicy"] === "Always";
+  }
+
+  /**
+   * A security setting as Kubernetes combines it: the container's value wins over the pod's.
+   * https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+   */
+  security(field: string, podLevel = true): Effective {
+    const own = asObject(this.spec["securityContext"])[field];
+    if (own !== undefined && own !== null) {
+      return { value: own, place: this.at("securityContext", field), level: "container" };
+    }
+    const pod = this.workload.podSpec;
+    const inherited = podLevel ? asObject(pod["securityContext"])[field] : undefined;
+    if (inherited !== undefined && inherited !== null) {
+      return { value: inherited, place: this.workload.podAt("securityContext", field), level: "pod" };
+    }
+    return { value: undefined, place: this.missing("securityContext", field), level: "none" };
+  }
+
+  get mounts(): readonly Mount[] {
+    this.#mounts ??= asArray(this.spec["volumeMounts"]).flatMap((item, i): Mount[] => {
+      if (!isObject(item)) return [];
+      const path = [...this.path, "volumeMounts", i];
+      const name = asString(item["name"]) ?? "";
+      return [
+        {
+          name,
+          mountPath: normalizePath(asString(item["mountPath"]) ?? ""),
+          subPath: asString(item["subPath"]) ?? asString(item["subPathExpr"]),
+          readOnly: item["readOnly"] === true,
+          volume: this.workload.volumes.get(name),
+          place: this.workload.at(...path),
+          path,
+        },
+      ];
+    });
+    return this.#mounts;
+  }
+
+  /** The mount that holds a file or directory: the longest mount path that is its prefix. */
+  mountOf(file: string): Mount | undefined {
+    const wanted = normalizePath(file);
+    let best: Mount | undefined;
+    for (const mount of this.mounts) {
+      const { mountPath } = mount;
+      const inside = wanted === mountPath || wanted.startsWith(mountPath === "/" ? "/" : mountPath + "/");
+      if (inside && (best === undefined || mountPath.length > best.mountPath.length)) best = mount;
+    }
+    return best;
+  }
+
+  get ports(): readonly ContainerPort[] {
+    this.#ports ??= asArray(this.spec["ports"]).flatMap((item, i): ContainerPort[] => {
+      if (!isObject(item)) return [];
+      const path = [...this.path, "ports", i];
+      const port = item["containerPort"];
+      return [
+        {
+          name: asString(item["name"]),
+          port: typeof port === "number" ? port : undefined,
+          protocol: asString(item["protocol"]) ?? "TCP",
+          hostPort: item["hostPort"],
+          place: this.workload.at(...path, "containerPort"),
+          path,
+        },
+      ];
+    });
+    return this.#ports;
+  }
+
+  get env(): readonly { name: string; spec: Obj; place: Place; path: Path }[] {
+    return asArray(this.spec["env"]).flatMap((item, i) => {
+      if (!isObject(item)) return [];
+      const path = [...this.path, "env", i];
+      return [{ name: asString(item["name"]) ?? "", spec: item, place: this.workload.at(...path), path }];
+    });
+  }
+
+  get probes(): readonly Probe[] {
+    this.#probes ??= (["liveness", "readiness", "startup"] as const).flatMap((type): Probe[] => {
+      const field = `${type}Probe`;
+      const spec = this.spec[field];
+      if (!isObject(spec)) return [];
+      const handler = ["exec", "tcpSocket", "httpGet", "grpc"].find((h) => isObject(spec[h])) ?? "none";
+      return [
+        {
+          type,
+          container: this,
+          spec,
+          handler,
+          command: handler === "exec" ? this.#command(type, [field, "exec", "command"]) : undefined,
+          place: this.key(field),
+          at: (...path) => this.at(field, ...path),
+          missing: (...path) => this.missing(field, ...path),
+        },
+      ];
+    });
+    return this.#probes;
+  }
+
+  /** The process that the container starts, as far as the manifest says. */
+  get entrypoint(): Command | undefined {
+    this.#entrypoint ??= { command: this.#started() };
+    return this.#entrypoint.command;
+  }
+
+  #started(): Command | undefined {
+    const hasCommand = asArray(this.spec["command"]).length > 0;
+    const hasArgs = asArray(this.spec["args"]).length > 0;
+    if (!hasCommand && !hasArgs) return undefined;
+    return this.#command(
+      "entrypoint",
+      hasCommand ? ["command"] : ["args"],
+      hasCommand && hasArgs ? ["args"] : undefined,
+    );
+  }
+
+  /** All commands of the container: entrypoint, exec probes, exec lifecycle hooks. */
+  get commands(): readonly Command[] {
+    if (this.#commands === undefined) {
+      const out: Command[] = [];
+      const { entrypoint } = this;
+      if (entrypoint !== undefined) out.push(entrypoint);
+      for (const probe of this.probes) if (probe.command !== undefined) out.push(probe.command);
+      const lifecycle = asObject(this.spec["lifecycle"]);
+      for (const hook of ["postStart", "preStop"] as const) {
+        if (asArray(asObject(asObject(lifecycle[hook])["exec"])["command"]).length > 0) {
+          out.push(this.#command(hook, ["lifecycle", hook, "exec", "command"]));
+        }
+      }
+      this.#commands = out;
+    }
+    return this.#commands;
+  }
+
+  #command(origin: Command["origin"], path: Path, then?: Path): Command {
+    const words: Command["words"][number][] = [];
+    for (const list of then === undefined ? [path] : [path, then]) {
+      const items = asArray(list.reduce<unknown>((value, step) => asObject(value)[step as string], this.spec));
+      items.forEach((item, i) => {
+        const full = [...this.workload.base, ...this.path, ...list, i];
+        const { document } = this.workload;
+        words.push({
+          // read when asked for: who looks at a word is then known
+          get text() {
+            const word = items[i];
+            return typeof word === "string" ? word : String(word);
+          },
+          place: new NodePlace(document, full),
+          scalar: item === null || typeof item !== "object",
+          view: () => document.view(full),
+        });
+      });
+    }
+    return { origin, container: this, words, explicit: path[0] !== "args", place: this.key(...path) };
+  }
+}
+
+export class Workload extends KubeObject {
+  /** Path of the pod template inside the object (`[]` for a Pod). */
+  readonly podPath: Path;
+  readonly podSpec: Obj;
+  readonly podLabels: Readonly<Record<string, string>>;
+  /** `spec.replicas`; 1 where absent; undefined where it is no number (a placeholder, or set elsewhere). */
+  readonly replicas: number | undefined;
+  #containers: readonly Container[] | undefined;
+  #volumes: ReadonlyMap<string, Volume> | undefined;
+  #references: readonly Reference[] | undefined;
+
+  constructor(...args: ConstructorParameters<typeof KubeObject>) {
+    super(...args);
+    this.podPath = POD_PATHS[this.kind] ?? [];
+    const template = asObject(this.get(...this.podPath));
+    this.podSpec = asObject(template["spec"]);
+    this.podLabels = stringMap(asObject(template["metadata"])["labels"]);
+    const replicas = this.get("spec", "replicas");
+    const scales = this.kind !== "Pod" && this.kind !== "DaemonSet" && this.kind !== "Job" && this.kind !== "CronJob";
+    this.replicas =
+      !scales || replicas === undefined || replicas === null ? 1 : typeof replicas === "number" ? replicas : undefined;
+  }
+
+  /** `spec.selector` (undefined for a Pod, a Job: the controller makes its own). */
+  get selector(): unknown {
+    return this.get("spec", "selector");
+  }
+
+  podAt(...path: Path): Place {
+    return this.at(...this.podPath, "spec", ...path);
+  }
+
+  podKey(...path: Path): Place {
+    return this.key(...this.podPath, "spec", ...path);
+  }
+
+  podMissing(...path: Path): Place {
+    return this.missing(...this.podPath, "spec", ...path);
+  }
+
+  get containers(): readonly Container[] {
+    if (this.#containers === undefined) {
+      const out: Container[] = [];
+      for (const [field, kind] of [
+        ["initContainers", "init"],
+        ["containers", "container"],
+        ["ephemeralContainers", "ephemeral"],
+      ] as const) {
+        asArray(this.podSpec[field]).forEach((item, i) => {
+          if (isObject(item)) out.push(new Container(this, kind, [...this.podPath, "spec", field, i], item));
+        });
+      }
+      this.#containers = out;
+    }
+    return this.#containers;
+  }
+
+  /** Volumes by name, a StatefulSet's claim templates included (they win over a volume of the same name). */
+  get volumes(): ReadonlyMap<string, Volume> {
+    if (this.#volumes === undefined) {
+      const out = new Map<string, Volume>();
+      asArray(this.podSpec["volumes"]).forEach((item, i) => {
+        if (!isObject(item)) return;
+        const name = asString(item["name"]) ?? "";
+        const type = Object.keys(item).find((k) => k !== "name") ?? "emptyDir";
+        const path = [...this.podPath, "spec", "volumes", i];
+        if (!out.has(name))
+          out.set(name, { name, type, spec: asObject(item[type]), place: this.at(...path, "name"), path });
+      });
+      asArray(this.get("spec", "volumeClaimTemplates")).forEach((item, i) => {
+        const name = asString(asObject(asObject(item)["metadata"])["name"]) ?? "";
+        const path = ["spec", "volumeClaimTemplates", i];
+        out.set(name, {
+          name,
+          type: "claimTemplate",
+          spec: asObject(item),
+          place: this.at(...path, "metadata", "name"),
+          path,
+        });
+      });
+      this.#volumes = out;
+    }
+    return this.#volumes;
+  }
+
+  /** Every Secret, ConfigMap, claim and ServiceAccount that the pod names. */
+  get references(): readonly Reference[] {
+    this.#references ??= references(this);
+    return this.#references;
+  }
+}
+
+function references(workload: Workload): Reference[] {
+  const out: Reference[] = [];
+  const add = (kind: Reference["kind"], name: unknown, key: unknown, optional: unknown, place: Place): void => {
+    if (typeof name === "string" && name !== "") {
+      out.push({ kind, name, key: asString(key), optional: optional === true, place, workload });
+    }
+  };
+  const pod = workload.podSpec;
+  add(
+    "ServiceAccount",
+    pod["serviceAccountName"] ?? pod["serviceAccount"],
+    undefined,
+    false,
+    workload.podAt(pod["serviceAccountName"] === undefined ? "serviceAccount" : "serviceAccountName"),
+  );
+  asArray(pod["imagePullSecrets"]).forEach((item, i) => {
+    add("Secret", asObject(item)["name"], undefined, true, workload.podAt("imagePullSecrets", i, "name"));
+  });
+  for (const volume of workload.volumes.values()) {
+    volumeReferences(workload, volume, add);
+  }
+  for (const container of workload.containers) {
+    container.env.forEach(({ spec }, i) => {
+      const from = asObject(spec["valueFrom"]);
+      for (const [field, kind] of [
+        ["secretKeyRef", "Secret"],
+        ["configMapKeyRef", "ConfigMap"],
+      ] as const) {
+        const ref = from[field];
+        if (isObject(ref))
+          add(kind, ref["name"], ref["key"], ref["optional"], container.at("env", i, "valueFrom", field, "name"));
+      }
+    });
+    asArray(container.spec["envFrom"]).forEach((item, i) => {
+      for (const [field, kind] of [
+        ["secretRef", "Secret"],
+        ["configMapRef", "ConfigMap"],
+      ] as const) {
+        const ref = asObject(item)[field];
+        if (isObject(ref))
+          add(kind, ref["name"], undefined, ref["optional"], container.at("envFrom", i, field, "name"));
+      }
+    });
+  }
+  return out;
+}
+
+function volumeReferences(
+  workload: Workload,
+  volume: Volume,
+  add: (kind: Reference["kind"], name: unknown, key: unknown, optional: unknown, place: Place) => void,
+): void {
+  const one = (type: string, spec: Obj, path: Path): void => {
+    if (type === "secret" || type === "configMap") {
+      const field = type === "secret" && spec["secretName"] !== undefined ? "secretName" : "name";
+      const kind = type === "secret" ? "Secret" : "ConfigMap";
+      add(kind, spec[field], undefined, spec["optional"], workload.at(...path, field));
+      asArray(spec["items"]).forEach((item, i) => {
+        add(kind, spec[field], asObject(item)["key"], spec["optional"], workload.at(...path, "items", i, "key"));
+      });
+    } else if (type === "persistentVolumeClaim") {
+      add("PersistentVolumeClaim", spec["claimName"], undefined, false, workload.at(...path, "claimName"));
+    } else if (type === "projected") {
+      asArray(spec["sources"]).forEach((source, i) => {
+        for (const inner of ["secret", "configMap"]) {
+          const value = asObject(source)[inner];
+          if (isObject(value)) one(inner, value, [...path, "sources", i, inner]);
+        }
+      });
+    }
+  };
+  if (volume.type !== "claimTemplate") one(volume.type, volume.spec, [...volume.path, volume.type]);
+}
+
+/** `/a//b/./c/` → `/a/b/c` */
+export function normalizePath(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === "..") parts.pop();
+    else parts.push(part);
+  }
+  return (path.startsWith("/") ? "/" : "") + parts.join("/");
+}

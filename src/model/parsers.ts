@@ -1,0 +1,22 @@
+/** Parsers that are loaded only when a document needs them. A surface makes them ready; the model only asks. */
+import { type ShellAst, trivial } from "../document/shell.js";
+
+export class Parsers {
+  /** Trees of shell texts that are not trivial, by text. */
+  readonly shell = new Map<string, ShellAst>();
+
+  /** Takes over what is known of another contract's texts. */
+  adopt(other: Parsers): void {
+    for (const [text, tree] of other.shell) this.shell.set(text, tree);
+  }
+
+  /** undefined: the grammar was needed and nobody loaded it. */
+  shellAst(text: string): ShellAst | undefined {
+    let ast = this.shell.get(text);
+    if (ast === undefined) {
+      ast = trivial(text);
+      if (ast !== undefined) this.shell.set(text, ast);
+    }
+    return ast;
+  }
+}

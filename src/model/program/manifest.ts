@@ -1,0 +1,464 @@
+/**
+ * Program sets (`program-set.json`): typed entries with the place of every part, and what is wrong with them. The JSON tree
+ * is parsed by the caller (jsonc-parser), so that the parser is loaded only where a contract has a manifest.
+ */
+import validate from "../../../schemas/program-set.schema.json?validate";
+import type { Span, TextView } from "../../text/source.js";
+import { readKeyPattern } from "./keypattern.js";
+import type { Access } from "./keyspecs.js";
+
+/** A node of jsonc-parser's tree. */
+export interface JsonNode {
+  readonly type: "object" | "array" | "property" | "string" | "number" | "boolean" | "null";
+  readonly value?: unknown;
+  readonly offset: number;
+  readonly length: number;
+  readonly children?: readonly JsonNode[];
+}
+
+/** A value of the manifest and where it stands. */
+export interface Located<T> {
+  readonly value: T;
+  readonly at: Span;
+}
+
+export interface ManifestKey {
+  readonly name: Located<string>;
+  readonly pattern: Located<string>;
+  readonly access: Located<Exclude<Access, "">>;
+  readonly slotTag: Located<string | null>;
+  readonly anchor: boolean;
+  readonly at: Span;
+}
+
+export interface ManifestArgument {
+  readonly name: Located<string>;
+  readonly type: Located<"integer" | "number" | "string" | "boolean">;
+  readonly unit: Located<"none" | "count" | "milliseconds" | "seconds" | "bytes" | "token">;
+  readonly at: Span;
+}
+
+export interface ManifestTtl {
+  /** Name of the key. */
+  readonly key: Located<string>;
+  readonly durable: boolean;
+  readonly argv: Located<string> | undefined;
+  readonly unit: Located<"milliseconds" | "seconds"> | undefined;
+  readonly max: Located<number> | undefined;
+  readonly fixed: Located<number> | undefined;
+  readonly enforcedBy: "script" | "caller";
+  readonly at: Span;
+}
+
+/**
+ * One program. A part that is missing or of the wrong type is undefined (or an empty list); `problems` of the set says so.
+ */
+export interface ManifestProgram {
+  readonly id: Located<string> | undefined;
+  readonly version: Located<string> | undefined;
+  readonly file: Located<string> | undefined;
+  readonly sha1: Located<string> | undefined;
+  readonly sha256: Located<string> | undefined;
+  readonly keys: readonly ManifestKey[];
+  readonly argv: readonly ManifestArgument[];
+  readonly result:
+    | {
+        readonly type: Located<"integer" | "string" | "boolean" | "array" | "map" | "nil">;
+        readonly values: readonly Located<string | number | boolean | null>[] | undefined;
+        readonly items: readonly Located<string>[] | undefined;
+        readonly at: Span;
+      }
+    | undefined;
+  readonly slotRule: Located<"single-key" | "same-hash-tag" | "none"> | undefined;
+  readonly ttl: readonly ManifestTtl[];
+  readonly bounds:
+    | { readonly maxItems: Located<number> | undefined; readonly maxBytes: Located<number> | undefined }
+    | undefined;
+  readonly minimumRedisVersion: Located<string> | undefined;
+  readonly retry: Located<"safe" | "unsafe" | "read-only"> | undefined;
+  readonly certainty: Located<"definite" | "indeterminate-on-loss"> | undefined;
+  readonly guarantee: Located<"none" | "efficiency" | "fenced"> | undefined;
+  readonly class: Located<string> | undefined;
+  readonly renewal:
+    | { readonly maxTotalMs: Located<number> | undefined; readonly maxCount: Located<number> | undefined }
+    | undefined;
+  readonly rotation: Located<"fixed" | "dual-read-delete" | "cold-cutover"> | undefined;
+  readonly commands: readonly Located<string>[];
+  /** The whole entry. */
+  readonly at: Span;
+  /** Place of the value, or of the key, of a field by its path (`keys/0/pattern`); undefined when it is not there. */
+  place(path: string, part?: "value" | "key"): Span | undefined;
+}
+
+export type ManifestProblemKind =
+  | "syntax"
+  | "unknown-field"
+  | "missing-field"
+  | "wrong-type"
+  | "not-allowed"
+  | "bad-format"
+  | "out-of-range"
+  | "duplicate"
+  | "unknown-name"
+  | "contradiction";
+
+export interface ManifestProblem {
+  readonly kind: ManifestProblemKind;
+  readonly message: string;
+  /** JSON Pointer of the value that is wrong (of the object, for a missing field). */
+  readonly path: string;
+  readonly at: Span;
+}
+
+export interface ProgramSet {
+  readonly view: TextView;
+  readonly name: Located<string> | undefined;
+  readonly programs: readonly ManifestProgram[];
+  readonly problems: readonly ManifestProblem[];
+}
+
+const MAX_DEPTH = 64;
+
+/**
+ * Reads one manifest. `root` is `parseTree` of the view's text (undefined when there is none), `errors` its syntax faults.
+ * Never throws.
+ */
+export function readProgramSet(
+  view: TextView,
+  root: JsonNode | undefined,
+  errors: readonly { readonly message: string; readonly offset: number; readonly length: number }[] = [],
+): ProgramSet {
+  const problems: ManifestProblem[] = errors.map((e) => ({
+    kind: "syntax",
+    message: e.message,
+    path: "",
+    at: view.span(e.offset, e.offset + Math.max(1, e.length)),
+  }));
+  const tree = root === undefined ? undefined : new Tree(view, root);
+  if (tree === undefined || tree.tooDeep) {
+    if (tree?.tooDeep) problems.push({ kind: "syntax", message: "nested too deeply", path: "", at: view.span(0, 1) });
+    else if (errors.length === 0) {
+      problems.push({ kind: "syntax", message: "the file is empty", path: "", at: view.span(0, 0) });
+    }
+    return { view, name: undefined, programs: [], problems };
+  }
+  // A broken text has parts that only look missing: only what is there is judged.
+  if (errors.length === 0) {
+    problems.push(...tree.duplicates);
+    validate(tree.value);
+    for (const error of validate.errors ?? []) {
+      const problem = fromSchema(tree, error);
+      if (problem !== undefined) problems.push(problem);
+    }
+  }
+  const programs: ManifestProgram[] = [];
+  const list = tree.node("/programs");
+  const count = list?.type === "array" ? (list.children?.length ?? 0) : 0;
+  for (let i = 0; i < count; i++) programs.push(readProgram(tree, `/programs/${i}`));
+  if (errors.length === 0) {
+    for (let i = 0; i < programs.length; i++) problems.push(...crossChecks(tree, programs[i]!, `/programs/${i}`));
+  }
+  problems.sort((a, b) => a.at.start - b.at.start);
+  return { view, name: tree.located("/name", isString), programs, problems };
+}
+
+/** The tree by JSON Pointer. */
+class Tree {
+  readonly view: TextView;
+  readonly value: unknown;
+  readonly duplicates: ManifestProblem[] = [];
+  tooDeep = false;
+  readonly #nodes = new Map<string, JsonNode>();
+  readonly #keys = new Map<string, JsonNode>();
+
+  constructor(view: TextView, root: JsonNode) {
+    this.view = view;
+    this.value = this.#read(root, "", 0);
+  }
+
+  #read(node: JsonNode, path: string, depth: number): unknown {
+    this.#nodes.set(path, node);
+    if (depth > MAX_DEPTH) {
+      this.tooDeep = true;
+      return undefined;
+    }
+    if (node.type === "array") return (node.children ?? []).map((c, i) => this.#read(c, `${path}/${i}`, depth + 1));
+    if (node.type !== "object") return node.value;
+    const out: [string, unknown][] = [];
+    const seen = new Set<string>();
+    for (const property of node.children ?? []) {
+      const [key, value] = property.children ?? [];
+      if (key === undefined) continue;
+      const name = String(key.value);
+      const inner = `${path}/${escapePointer(name)}`;
+      if (seen.has(name)) {
+        this.duplicates.push({ kind: "duplicate", message: `"${name}" stands twice`, path: inner, at: this.span(key) });
+      }
+      seen.add(name);
+      this.#keys.set(inner, key);
+      if (value !== undefined) out.push([name, this.#read(value, inner, depth + 1)]);
+    }
+    return Object.fromEntries(out);
+  }
+
+  span(node: JsonNode): Span {
+    return this.view.span(node.offset, node.offset + node.length);
+  }
+
+  node(path: string): JsonNode | undefined {
+    return this.#nodes.get(path);
+  }
+
+  keyAt(path: string): Span | undefined {
+    const key = this.#keys.get(path);
+    return key === undefined ? undefined : this.span(key);
+  }
+
+  valueAt(path: string): Span | undefined {
+    const node = this.#nodes.get(path);
+    return node === undefined ? undefined : this.span(node);
+  }
+
+  /** Where a thing that is missing in the object at `path` should stand: its key, or the brace that opens it. */
+  holder(path: string): Span {
+    const key = this.keyAt(path);
+    if (key !== undefined) return key;
+    const { offset } = this.#nodes.get(path)!;
+    return this.view.span(offset, offset + 1);
+  }
+
+  located<T>(path: string, is: (value: unknown) => value is T): Located<T> | undefined {
+    const node = this.#nodes.get(path);
+    if (node === undefined || !is(node.value)) return undefined;
+    return { value: node.value, at: this.span(node) };
+  }
+
+  children(path: string): readonly string[] {
+    const node = this.#nodes.get(path);
+    if (node?.type === "array") return (node.children ?? []).map((_, i) => `${path}/${i}`);
+    if (node?.type !== "object") return [];
+    const names = new Set((node.children ?? []).map((p) => String(p.children?.[0]?.value)));
+    return [...names].map((name) => `${path}/${escapePointer(name)}`);
+  }
+}
+
+function escapePointer(name: string): string {
+  return name.replace(/~/g, "~0").replace(/\//g, "~1");
+}
+
+function lastName(path: string): string {
+  return path
+    .slice(path.lastIndexOf("/") + 1)
+    .replace(/~1/g, "/")
+    .replace(/~0/g, "~");
+}
+
+const isString = (value: unknown): value is string => typeof value === "string";
+const isNumber = (value: unknown): value is number => typeof value === "number";
+const isScalar = (value: unknown): value is string | number | boolean | null =>
+  value === null || ["string", "number", "boolean"].includes(typeof value);
+
+function fromSchema(
+  tree: Tree,
+  error: { instancePath: string; keyword: string; params: Readonly<Record<string, unknown>>; message?: string },
+): ManifestProblem | undefined {
+  const path = error.instancePath;
+  const { params } = error;
+  const name = lastName(path) || "the manifest";
+  const at = tree.valueAt(path) ?? tree.holder("");
+  switch (error.keyword) {
+    case "additionalProperties": {
+      const field = String(params["additionalProperty"]);
+      const inner = `${path}/${escapePointer(field)}`;
+      return { kind: "unknown-field", message: `unknown field "${field}"`, path: inner, at: tree.keyAt(inner) ?? at };
+    }
+    case "required": {
+      const field = String(params["missingProperty"]);
+      return { kind: "missing-field", message: `"${field}" is missing`, path, at: tree.holder(path) };
+    }
+    case "type":
+      return { kind: "wrong-type", message: `"${name}" is not of type ${String(params["type"])}`, path, at };
+    case "enum": {
+      const allowed = (params["allowedValues"] as readonly unknown[]).map(String).join(", ");
+      return { kind: "not-allowed", message: `"${name}" is none of ${allowed}`, path, at };
+    }
+    case "const":
+      return { kind: "not-allowed", message: `"${name}" is not ${JSON.stringify(params["allowedValue"])}`, path, at };
+    case "pattern":
+      return { kind: "bad-format", message: FORMATS[name] ?? `"${name}" has the wrong form`, path, at };
+    case "minLength":
+    case "minimum":
+    case "minProperties":
+      return { kind: "out-of-range", message: `"${name}" ${error.message ?? "is too small"}`, path, at };
+    case "uniqueItems": {
+      const { i, j } = params as { i: number; j: number };
+      const inner = `${path}/${Math.max(i, j)}`;
+      return { kind: "duplicate", message: `"${name}" has an entry twice`, path: inner, at: tree.valueAt(inner) ?? at };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  version: '"version" is no semantic version (major.minor.patch)',
+  minimumRedisVersion: '"minimumRedisVersion" is no server version (7.2.0)',
+  sha1: '"sha1" is not 40 hexadecimal digits',
+  sha256: '"sha256" is not 64 hexadecimal digits',
+  file: '"file" is no relative path of a .lua file',
+};
+
+function readProgram(tree: Tree, path: string): ManifestProgram {
+  const text = <T extends string>(name: string) => tree.located(`${path}/${name}`, isString) as Located<T> | undefined;
+  const number = (name: string) => tree.located(`${path}/${name}`, isNumber);
+  const at = tree.valueAt(path)!;
+  const resultType = text("result/type");
+  return {
+    id: text("id"),
+    version: text("version"),
+    file: text("file"),
+    sha1: text("sha1"),
+    sha256: text("sha256"),
+    keys: tree.children(`${path}/keys`).flatMap((p) => readKey(tree, p) ?? []),
+    argv: tree.children(`${path}/argv`).flatMap((p) => readArgument(tree, p) ?? []),
+    result:
+      resultType === undefined
+        ? undefined
+        : {
+            type: resultType as NonNullable<ManifestProgram["result"]>["type"],
+            values: readList(tree, `${path}/result/values`, isScalar),
+            items: readList(tree, `${path}/result/items`, isString),
+            at: tree.valueAt(`${path}/result`)!,
+          },
+    slotRule: text("slotRule"),
+    ttl: tree.children(`${path}/ttl`).flatMap((p) => readTtl(tree, p) ?? []),
+    bounds:
+      tree.node(`${path}/bounds`)?.type === "object"
+        ? { maxItems: number("bounds/maxItems"), maxBytes: number("bounds/maxBytes") }
+        : undefined,
+    minimumRedisVersion: text("minimumRedisVersion"),
+    retry: text("retry"),
+    certainty: text("certainty"),
+    guarantee: text("guarantee"),
+    class: text("class"),
+    renewal:
+      tree.node(`${path}/renewal`)?.type === "object"
+        ? { maxTotalMs: number("renewal/maxTotalMs"), maxCount: number("renewal/maxCount") }
+        : undefined,
+    rotation: text("rotation"),
+    commands: readList(tree, `${path}/commands`, isString) ?? [],
+    at,
+    place: (field, part = "value") =>
+      part === "key" ? tree.keyAt(`${path}/${field}`) : tree.valueAt(`${path}/${field}`),
+  };
+}
+
+function readList<T>(tree: Tree, path: string, is: (value: unknown) => value is T): readonly Located<T>[] | undefined {
+  if (tree.node(path)?.type !== "array") return undefined;
+  return tree.children(path).flatMap((p) => tree.located(p, is) ?? []);
+}
+
+function readKey(tree: Tree, path: string): ManifestKey | undefined {
+  const name = tree.located(`${path}/name`, isString);
+  const pattern = tree.located(`${path}/pattern`, isString);
+  const access = tree.located(`${path}/access`, isString) as Located<Exclude<Access, "">> | undefined;
+  const at = tree.valueAt(path)!;
+  const missing: Located<string> = { value: "", at };
+  return {
+    name: name ?? missing,
+    pattern: pattern ?? { value: "*", at },
+    access: access ?? { value: "RW", at },
+    slotTag: tree.located(`${path}/slotTag`, (v): v is string | null => v === null || isString(v)) ?? {
+      value: null,
+      at,
+    },
+    anchor: tree.node(`${path}/anchor`)?.value === true,
+    at,
+  };
+}
+
+function readArgument(tree: Tree, path: string): ManifestArgument {
+  const at = tree.valueAt(path)!;
+  const text = (name: string) => tree.located(`${path}/${name}`, isString);
+  return {
+    name: text("name") ?? { value: "", at },
+    type: (text("type") as ManifestArgument["type"] | undefined) ?? { value: "string", at },
+    unit: (text("unit") as ManifestArgument["unit"] | undefined) ?? { value: "none", at },
+    at,
+  };
+}
+
+function readTtl(tree: Tree, path: string): ManifestTtl | undefined {
+  const at = tree.valueAt(path);
+  const key = tree.keyAt(path);
+  if (at === undefined || key === undefined) return undefined;
+  return {
+    key: { value: lastName(path), at: key },
+    durable: tree.node(path)?.value === "durable",
+    argv: tree.located(`${path}/argv`, isString),
+    unit: tree.located(`${path}/unit`, isString) as ManifestTtl["unit"],
+    max: tree.located(`${path}/max`, isNumber),
+    fixed: tree.located(`${path}/fixed`, isNumber),
+    enforcedBy: tree.node(`${path}/enforcedBy`)?.value === "caller" ? "caller" : "script",
+    at,
+  };
+}
+
+/** What the schema cannot say: names that refer to each other, patterns, tags. */
+function crossChecks(tree: Tree, program: ManifestProgram, path: string): ManifestProblem[] {
+  const out: ManifestProblem[] = [];
+  const twice = (names: readonly Located<string>[], what: string, inner: string): void => {
+    const seen = new Set<string>();
+    names.forEach((name, i) => {
+      if (name.value !== "" && seen.has(name.value)) {
+        out.push({
+          kind: "duplicate",
+          message: `two ${what} are called "${name.value}"`,
+          path: `${path}/${inner}/${i}/name`,
+          at: name.at,
+        });
+      }
+      seen.add(name.value);
+    });
+  };
+  const keyNames = program.keys.map((k) => k.name);
+  const argNames = program.argv.map((a) => a.name);
+  twice(keyNames, "keys", "keys");
+  twice(argNames, "arguments", "argv");
+  program.keys.forEach((key, i) => {
+    const inner = `${path}/keys/${i}`;
+    if (tree.node(`${inner}/pattern`) === undefined) return;
+    const { fault, slot } = readKeyPattern(key.pattern.value);
+    if (fault !== undefined && fault !== "empty") {
+      const message =
+        fault === "empty-tag" ? "an empty hash tag does not fix the slot" : "a brace of the pattern has no partner";
+      out.push({ kind: "bad-format", message, path: `${inner}/pattern`, at: key.pattern.at });
+    }
+    const tag = slot.kind === "tag" ? slot.name : "";
+    if (fault === undefined && tree.node(`${inner}/slotTag`) !== undefined && (key.slotTag.value ?? "") !== tag) {
+      const message = tag === "" ? "the pattern has no hash tag" : `the hash tag of the pattern is "${tag}"`;
+      out.push({ kind: "contradiction", message, path: `${inner}/slotTag`, at: key.slotTag.at });
+    }
+  });
+  const known = new Set(keyNames.map((k) => k.value));
+  const args = new Set(argNames.map((a) => a.value));
+  for (const ttl of program.ttl) {
+    const inner = `${path}/ttl/${escapePointer(ttl.key.value)}`;
+    if (!known.has(ttl.key.value)) {
+      out.push({ kind: "unknown-name", message: `no key is called "${ttl.key.value}"`, path: inner, at: ttl.key.at });
+    }
+    if (ttl.argv !== undefined && !args.has(ttl.argv.value)) {
+      out.push({
+        kind: "unknown-name",
+        message: `no argument is called "${ttl.argv.value}"`,
+        path: `${inner}/argv`,
+        at: ttl.argv.at,
+      });
+    }
+    const object = tree.node(inner)?.type === "object";
+    if (object && ttl.max === undefined && ttl.fixed === undefined && tree.node(`${inner}/max`) === undefined) {
+      out.push({ kind: "missing-field", message: '"max" or "fixed" is missing', path: inner, at: ttl.key.at });
+    }
+  }
+  return out;
+}

@@ -1,0 +1,210 @@
+/** Rules of a user that cancel or repeat each other, by effect. */
+import type { AclWord } from "../../document/redis-acl.js";
+import type { AclPattern, AclSelector, AclUser, CommandRule } from "./acl.js";
+import { covered } from "./acl-selector.js";
+
+export type GrantProblem =
+  /** `words` were given before and are gone after `by`. */
+  | { readonly kind: "revoked"; readonly words: readonly AclWord[]; readonly by: AclWord }
+  /** A denial that a later rule undoes as a whole. */
+  | { readonly kind: "undone"; readonly word: AclWord; readonly by: AclWord }
+  /** A denial inside a selector of what the root gives. */
+  | { readonly kind: "powerless"; readonly word: AclWord; readonly command: string }
+  /** A category that also gives commands which configure the server. */
+  | { readonly kind: "configures"; readonly word: AclWord; readonly commands: readonly string[] }
+  /** A pattern that another one covers. */
+  | { readonly kind: "swallowed"; readonly word: AclWord; readonly by: AclWord }
+  | { readonly kind: "empty-password"; readonly word: AclWord }
+  /** Enabled, and no command is left. */
+  | { readonly kind: "nothing" };
+
+/** Real lines are far below it; the analysis is quadratic in the rules of one selector. */
+const MOST_RULES = 400;
+
+/** SHA-256 of the empty text: the hash of a password that was not filled in. */
+const EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** Commands that change a server's configuration, its users or its code. */
+const CONFIGURING: readonly string[] = ["config|set", "config|rewrite", "acl|setuser", "module|load", "debug"];
+
+/** Meant to give these commands, so nothing is dragged in. */
+const MEANT: ReadonlySet<string> = new Set(["admin", "dangerous"]);
+
+/** Problems of a user's line, in the order of their rules. Only what no placeholder hides. */
+export function grantProblems(user: AclUser): GrantProblem[] {
+  const out: GrantProblem[] = [];
+  for (const password of user.passwords) {
+    const empty = password.empty || (password.kind === "hash" && password.text === EMPTY_HASH);
+    if (empty) out.push({ kind: "empty-password", word: password.word });
+  }
+  if (!user.certain) return out;
+  out.push(...cleared(user));
+  for (const selector of user.permissions) {
+    if (selector.rules.length <= MOST_RULES) out.push(...commandProblems(user, selector));
+    out.push(...swallowed(selector.keys, true), ...swallowed(selector.channels, false));
+  }
+  const merged = mergeRevoked(out);
+  if (user.enabled && !merged.some((p) => p.kind === "revoked") && mayNothing(user)) merged.push({ kind: "nothing" });
+  return merged;
+}
+
+/** What one rule takes away, keys and commands alike, is one problem. */
+function mergeRevoked(problems: readonly GrantProblem[]): GrantProblem[] {
+  const words = new Map<number, AclWord[]>();
+  const out: GrantProblem[] = [];
+  for (const problem of problems) {
+    const known = problem.kind === "revoked" ? words.get(problem.by.start) : undefined;
+    if (problem.kind !== "revoked") out.push(problem);
+    else if (known !== undefined) known.push(...problem.words);
+    else {
+      const list = [...problem.words];
+      words.set(problem.by.start, list);
+      out.push({ kind: "revoked", words: list, by: problem.by });
+    }
+  }
+  return out;
+}
+
+function mayNothing(user: AclUser): boolean {
+  return user.permissions.every(
+    (s) =>
+      !s.rules.some((r) => r.kind === "first-arg" && s.firstArguments(r.command!).includes(r)) &&
+      user.table.commands.every((c) => s.states[c.id] === 2 || c.flags.includes("no_auth")),
+  );
+}
+
+function commandProblems(user: AclUser, selector: AclSelector): GrantProblem[] {
+  const out: GrantProblem[] = [];
+  const effects = selector.effects();
+  const { table } = user;
+  const allowed = (name: string): boolean => {
+    const command = table.get(name);
+    return command !== undefined && selector.states[command.id] === 1;
+  };
+  const revoked = new Map<AclWord, AclWord[]>();
+  effects.forEach(({ rule, changed, standing }, index) => {
+    const { word } = rule;
+    // a category's name is followed by what it is, a container's by its subcommands: only what is gone as a whole counts
+    if (rule.allow && changed.length > 0 && standing.length === 0 && !changed.some(allowed)) {
+      const by = effects.slice(index + 1).find((e) => !e.rule.allow && takes(e.rule, rule, e.changed, changed));
+      if (by !== undefined) {
+        const list = revoked.get(by.rule.word);
+        if (list === undefined) revoked.set(by.rule.word, [word]);
+        else list.push(word);
+      }
+    }
+    if (!rule.allow && rule.kind !== "all" && standing.length === 0) {
+      const by = effects.slice(index + 1).find((e) => e.rule.allow && e.rule.kind === "all") ?? undoing(effects, index);
+      if (by !== undefined && touchedNames(selector, rule).every(allowed))
+        out.push({ kind: "undone", word, by: by.rule.word });
+    }
+    if (!selector.root && !rule.allow && rule.kind === "command" && user.root.states[rule.command!.id] === 1) {
+      // a command without keys passes by the root whatever the selector says
+      const { specs, legacyKeys, name } = rule.command!;
+      const keyless = (specs.length === 0 && legacyKeys[0] === 0) || user.root.allKeys;
+      if (keyless) out.push({ kind: "powerless", word, command: name });
+    }
+    if (rule.allow && rule.kind === "category" && !MEANT.has(table.categories[rule.category!]!)) {
+      const has = (name: string): boolean =>
+        standing.includes(name) || (table.get(name) === undefined && standing.includes(name.split("|")[0]!));
+      const commands = CONFIGURING.filter((name) => has(name));
+      if (commands.some((name) => name.startsWith("config"))) out.push({ kind: "configures", word, commands });
+    }
+  });
+  for (const [by, words] of revoked) out.push({ kind: "revoked", words, by });
+  return out;
+}
+
+/** Whether a denial took what a grant gave: all of it, or the last that was left of it. */
+function takes(denial: CommandRule, grant: CommandRule, taken: readonly string[], given: readonly string[]): boolean {
+  if (denial.kind === "all") return true;
+  if (grant.kind === "first-arg") return denial.kind === "command" && denial.command === grant.command;
+  return given.some((name) => taken.includes(name));
+}
+
+type Effect = ReturnType<AclSelector["effects"]>[number];
+
+/** The later grant that gives back what a denial names, by a category. */
+function undoing(effects: readonly Effect[], index: number): Effect | undefined {
+  const { rule } = effects[index]!;
+  return effects
+    .slice(index + 1)
+    .find(
+      (e) =>
+        e.rule.allow &&
+        e.rule.kind === "category" &&
+        rule.kind === "command" &&
+        e.standing.includes(rule.command!.name),
+    );
+}
+
+function touchedNames(selector: AclSelector, rule: CommandRule): readonly string[] {
+  if (rule.kind === "category") return selector.table.touchedByCategory(rule.category!).map((c) => c.name);
+  return rule.kind === "command"
+    ? [rule.command!.name, ...[...(rule.command!.subcommands?.values() ?? [])].map((c) => c.name)]
+    : [];
+}
+
+/** Keys, channels and passwords that a later word of the line drops: the root's words only. */
+function cleared(user: AclUser): GrantProblem[] {
+  const out: GrantProblem[] = [];
+  let keys: AclWord[] = [];
+  let channels: AclWord[] = [];
+  let passwords: AclWord[] = [];
+  let depth = 0;
+  const drop = (words: AclWord[], by: AclWord): AclWord[] => {
+    if (words.length > 0) out.push({ kind: "revoked", words, by });
+    return [];
+  };
+  for (const word of user.tokens) {
+    const text = word.text.toLowerCase();
+    if (user.behaviour.modern && text.startsWith("(")) depth = 1;
+    if (depth > 0) {
+      if (text.endsWith(")")) depth = 0;
+      continue;
+    }
+    if (/^[~%]/.test(text) || text === "allkeys") keys.push(word);
+    else if (text.startsWith("&") || text === "allchannels") channels.push(word);
+    else if (text.startsWith(">") || text.startsWith("#")) passwords.push(word);
+    else if (text === "resetkeys") keys = drop(keys, word);
+    else if (text === "resetchannels") channels = drop(channels, word);
+    else if (text === "resetpass" || text === "nopass") passwords = drop(passwords, word);
+    else if (text === "reset") {
+      drop([...keys, ...channels, ...passwords], word);
+      keys = [];
+      channels = [];
+      passwords = [];
+    }
+  }
+  return out;
+}
+
+/** More patterns than this are compared with nothing: inclusion is decided for each pair. */
+const MOST_PATTERNS = 60;
+
+function swallowed(patterns: readonly AclPattern[], keys: boolean): GrantProblem[] {
+  const out: GrantProblem[] = [];
+  if (patterns.length > MOST_PATTERNS) return out;
+  patterns.forEach((pattern, index) => {
+    const [first, ...again] = pattern.words as [AclWord, ...AclWord[]];
+    for (const word of again) {
+      // `%R~a %W~a` is one pattern written in two parts; the same part twice is not
+      const same = pattern.words.find(
+        (w) => w !== word && w.start < word.start && gives(w, keys) === (gives(w, keys) | gives(word, keys)),
+      );
+      if (same !== undefined) out.push({ kind: "swallowed", word, by: same });
+    }
+    const by = patterns
+      .slice(0, index)
+      .find((p) => (p.access & pattern.access) === pattern.access && covered([p], pattern.glob) === "yes");
+    if (by !== undefined) out.push({ kind: "swallowed", word: first, by: by.words[0]! });
+  });
+  return out;
+}
+
+/** The access bits of one written key rule. */
+function gives(word: AclWord, keys: boolean): number {
+  const flags = keys ? /^%([rw]+)~/i.exec(word.text)?.[1] : undefined;
+  if (flags === undefined) return 3;
+  return (/r/i.test(flags) ? 1 : 0) | (/w/i.test(flags) ? 2 : 0);
+}

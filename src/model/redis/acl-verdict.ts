@@ -1,0 +1,39 @@
+/** Why an ACL file does not load, as far as it is certain. */
+import type { PlaneRole } from "../plane.js";
+import type { AclText } from "../texts.js";
+import type { AclError } from "./acl.js";
+import type { RedisDeployment } from "./deployment.js";
+import { commandTable } from "./servers.js";
+
+/** Without a written version: what every one of these refuses is refused. */
+const CURRENT: readonly string[] = ["redis-7.2", "redis-8.0", "valkey-8.1", "valkey-9.1"];
+
+/**
+ * The errors of an ACL file as the servers of a plane read it. Where the contract does not say which version runs, only those
+ * that all current versions agree on; of a file that no plane loads, only those that both kinds of server agree on.
+ */
+export function aclErrors(redis: RedisDeployment, acl: AclText, role: PlaneRole | undefined): readonly AclError[] {
+  const own = redis.acl(acl, role ?? "data");
+  if (own.ok) return [];
+  const versions = redis.version.asked === undefined ? CURRENT : [redis.version.id];
+  const roles: readonly PlaneRole[] = role === undefined ? ["data", "sentinel"] : [role];
+  return own.errors.filter((error) =>
+    versions.every((version) =>
+      roles.every((r) => {
+        if (redis.version.asked !== undefined && r === (role ?? "data")) return true;
+        const load = redis.aclFor(acl, r, version);
+        return !load.ok && load.errors.some((e) => e.start === error.start && e.kind === error.kind);
+      }),
+    ),
+  );
+}
+
+/** `+get` in a Sentinel's ACL: a command or category that only a data server knows. */
+export function isDataRule(redis: RedisDeployment, error: AclError): boolean {
+  if (error.fault !== "ENOENT") return false;
+  const text = error.at.source.slice(error.at);
+  const table = commandTable(redis.version.id);
+  const name = text.slice(1);
+  if (table === undefined || !/^[+-]/.test(text)) return false;
+  return name.startsWith("@") ? table.categoryIndex(name.slice(1)) >= 0 : table.get(name) !== undefined;
+}

@@ -1,0 +1,31 @@
+/** Places in configurations: of a value, and of what is not there. */
+import type { Span } from "../../text/source.js";
+import type { Server } from "../plane.js";
+import { firstLine } from "./access.js";
+import type { ConfLoad } from "./conf.js";
+import type { ConfValue } from "./conf-values.js";
+
+/** The value's first word; the line where it has none; undefined for a default and for what is absent. */
+export function valueAt(value: ConfValue): Span | undefined {
+  return value.state === "absent" ? undefined : (value.args[0]?.at ?? value.at);
+}
+
+/** The line that makes something needed which is not there: the first of `names` that is set, else the text's first line. */
+export function whereNeeded(server: Server, load: ConfLoad, ...names: readonly string[]): Span | undefined {
+  for (const name of names) {
+    const value = load.values.get(name);
+    if (value.state !== "absent" && value.statement !== undefined) return value.statement.at;
+  }
+  return server.conf === undefined ? undefined : firstLine(server.conf.view);
+}
+
+/** Where a directive is set to what it should not be, else where it is needed. */
+export function whereSet(server: Server, load: ConfLoad, name: string, ...names: readonly string[]): Span | undefined {
+  return valueAt(load.values.get(name)) ?? whereNeeded(server, load, ...names);
+}
+
+/** `redis.conf` of `infra/redis.conf`: how messages name a configuration. */
+export function confTitle(server: Server): string {
+  const name = server.conf?.name ?? "the configuration";
+  return name.slice(name.lastIndexOf("/") + 1);
+}

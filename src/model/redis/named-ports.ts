@@ -1,0 +1,67 @@
+/** Ports of servers that configurations name: what a server announces, whom it follows or watches. */
+import type { Span } from "../../text/source.js";
+import type { Contract } from "../contract.js";
+import { planeListeners } from "../kubernetes/pod-ports.js";
+import type { Plane, Server } from "../plane.js";
+
+export interface NamedPort {
+  readonly directive: string;
+  readonly port: number;
+  readonly at: Span;
+  /** The plane that should serve it. */
+  readonly plane: Plane;
+  /** The link to it is TLS; undefined: not known. */
+  readonly tls: boolean | undefined;
+}
+
+export function namedPorts(contract: Contract, server: Server): readonly NamedPort[] {
+  const load = contract.redis.load(server);
+  if (load === undefined) return [];
+  const { plane } = server;
+  const { values, sentinel } = load;
+  const out: NamedPort[] = [];
+  const links = values.flag("tls-replication");
+  const add = (
+    directive: string,
+    port: number | undefined,
+    at: Span | undefined,
+    of: Plane | undefined,
+    tls: boolean | undefined,
+  ): void => {
+    if (port !== undefined && port > 0 && port <= 65535 && at !== undefined && of !== undefined)
+      out.push({ directive, port, at, plane: of, tls });
+  };
+  if (sentinel !== undefined) {
+    add("sentinel announce-port", sentinel.announcePort?.number, sentinel.announcePort?.at, plane, links);
+    for (const { host, port } of sentinel.masters.values()) {
+      // an address may belong to a server outside of the contract
+      if (host.placeholder === "none" || plane.peer?.workload !== undefined)
+        add("sentinel monitor", port.number, port.at, plane.peer, links);
+    }
+    return out;
+  }
+  const announced = values.get("replica-announce-port");
+  add(
+    "replica-announce-port",
+    values.number("replica-announce-port"),
+    announced.state === "known" ? announced.args[0]?.at : undefined,
+    plane,
+    links,
+  );
+  const primary = values.get("replicaof");
+  const port = primary.state === "known" ? primary.args[1] : undefined;
+  if (port !== undefined && /^\d{1,5}$/.test(port.value)) add("replicaof", Number(port.value), port.at, plane, links);
+  return out;
+}
+
+/** Whether a plane serves a named port: `unlinked` where it does, but not with the TLS of the link, or without. */
+export function serves(contract: Contract, { plane, port, tls }: NamedPort): boolean | "unlinked" | undefined {
+  const { open, known } = planeListeners(contract, plane);
+  const declared = plane.container?.ports.some((p) => p.port === port) === true;
+  const there = open.filter((l) => l.port === port);
+  if (there.length > 0)
+    return tls === undefined || there.some((l) => l.tls === tls) || !open.some((l) => l.tls === tls)
+      ? true
+      : "unlinked";
+  return declared ? true : known ? false : undefined;
+}

@@ -1,0 +1,1440 @@
+/** Builds the program of a script: walks its tree once, with the values of variables as far as they are known. */
+import {
+  type Assignment,
+  type Heredoc,
+  type Part,
+  partsOf,
+  type Redirect,
+  type SimpleCommand,
+  type Statement,
+  scriptArgument,
+  type Word,
+} from "../../document/shell.js";
+import { TextView } from "../../text/source.js";
+import type { Place } from "../place.js";
+import type {
+  Arg,
+  CommandWord,
+  Ending,
+  EnvironmentFact,
+  Flow,
+  Frame,
+  Invocation,
+  Line,
+  RedirectFact,
+  Run,
+  Script,
+  ShellOptions,
+  ShellProgram,
+  Trap,
+} from "./program.js";
+import { baseName, EMPTY, type Hole, literal, makeText, type Piece, sameText, type Text } from "./text.js";
+import { stripWrappers } from "./wrappers.js";
+
+/** Bounds of a program; what lies beyond is left out and the program is not `complete`. */
+const MAX_INVOCATIONS = 20_000;
+const MAX_CALL_DEPTH = 12;
+const MAX_VARIABLES = 500;
+/** Words of an array, and of a parameter list. */
+const MAX_LIST = 1000;
+const MAX_STEPS = 100_000;
+const MAX_OPTIONS = 8;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What a variable holds: a text, an array, nothing (certainly not set), or something unknown with known possibilities. */
+type Binding =
+  | { readonly kind: "text"; readonly text: Text }
+  | { readonly kind: "array"; readonly items: readonly Text[] }
+  | { readonly kind: "unset" }
+  | { readonly kind: "unknown"; readonly options?: readonly Text[] };
+
+const UNKNOWN: Binding = { kind: "unknown" };
+
+/** Values at one point of a script; a copy shares its map until one of the two writes. */
+class Scope {
+  #variables: Map<string, Binding>;
+  #shared: boolean;
+  /** undefined: unknown. */
+  positional: readonly Text[] | undefined;
+
+  constructor(variables: Map<string, Binding> = new Map(), positional?: readonly Text[], shared = false) {
+    this.#variables = variables;
+    this.positional = positional;
+    this.#shared = shared;
+  }
+
+  copy(): Scope {
+    this.#shared = true;
+    return new Scope(this.#variables, this.positional, true);
+  }
+
+  get(name: string): Binding | undefined {
+    return this.#variables.get(name);
+  }
+
+  set(name: string, binding: Binding | undefined): void {
+    if (this.#shared) {
+      this.#variables = new Map(this.#variables);
+      this.#shared = false;
+    }
+    if (binding === undefined) this.#variables.delete(name);
+    else if (this.#variables.size < MAX_VARIABLES || this.#variables.has(name)) this.#variables.set(name, binding);
+  }
+
+  forgetAll(): void {
+    for (const name of [...this.#variables.keys()]) this.set(name, UNKNOWN);
+  }
+
+  /** Becomes what is true on every one of the ways. */
+  join(ways: readonly Scope[], start: (name: string) => Binding | undefined): void {
+    const first = ways[0];
+    if (first === undefined) return;
+    const same = ways.every((way) => samePositional(way.positional, first.positional));
+    this.positional = same ? first.positional : undefined;
+    const maps = ways.map((way) => way.#variables);
+    for (const way of ways) way.#shared = true;
+    this.#shared = true;
+    this.#variables = maps[0]!;
+    for (const other of maps.slice(1)) {
+      if (other === this.#variables) continue;
+      for (const [name, binding] of other) {
+        const mine = this.#variables.get(name);
+        if (mine !== binding) this.set(name, joinBindings(mine ?? start(name) ?? UNKNOWN, binding));
+      }
+      for (const [name, binding] of [...this.#variables]) {
+        if (!other.has(name)) this.set(name, joinBindings(binding, start(name) ?? UNKNOWN));
+      }
+    }
+  }
+}
+
+function samePositional(a: readonly Text[] | undefined, b: readonly Text[] | undefined): boolean {
+  return (
+    a === b ||
+    (a !== undefined && b !== undefined && a.length === b.length && a.every((text, i) => sameText(text, b[i]!)))
+  );
+}
+
+function joinBindings(a: Binding, b: Binding): Binding {
+  if (a === b) return a;
+  if (a.kind === "text" && b.kind === "text" && sameText(a.text, b.text)) return a;
+  if (a.kind === "array" && b.kind === "array" && samePositional(a.items, b.items)) return a;
+  if (a.kind === "unset" && b.kind === "unset") return a;
+  const options = optionsOf(a);
+  const more = optionsOf(b);
+  if (options === undefined || more === undefined) return UNKNOWN;
+  const all = [...options];
+  for (const text of more) if (!all.some((other) => sameText(text, other))) all.push(text);
+  return all.length > MAX_OPTIONS ? UNKNOWN : { kind: "unknown", options: all };
+}
+
+function optionsOf(binding: Binding): readonly Text[] | undefined {
+  if (binding.kind === "text") return [binding.text];
+  if (binding.kind === "unset") return [EMPTY];
+  return binding.kind === "unknown" ? binding.options : undefined;
+}
+
+class ViewPlace implements Place {
+  readonly #view: TextView;
+  readonly #start: number;
+  readonly #end: number;
+  constructor(view: TextView, start: number, end: number) {
+    this.#view = view;
+    this.#start = start;
+    this.#end = end;
+  }
+  get span() {
+    return this.#view.span(this.#start, this.#end);
+  }
+}
+
+/** Words of an expansion, while they are made. */
+class Fields {
+  readonly done: { pieces: Piece[]; quoted: boolean }[] = [];
+  current: { pieces: Piece[]; quoted: boolean } | undefined;
+
+  add(piece: Piece, quoted = false): void {
+    this.current ??= { pieces: [], quoted: false };
+    this.current.pieces.push(piece);
+    if (quoted) this.current.quoted = true;
+  }
+
+  end(): void {
+    if (this.current !== undefined) this.done.push(this.current);
+    this.current = undefined;
+  }
+
+  /** The value of an unquoted expansion. */
+  split(text: Text): void {
+    for (const piece of text.pieces) {
+      if (typeof piece !== "string") {
+        this.add({ ...piece, split: true });
+        continue;
+      }
+      const words = piece.split(/[ \t\n]+/);
+      words.forEach((word, i) => {
+        if (i > 0) this.end();
+        if (word !== "") this.add(word);
+      });
+    }
+  }
+}
+
+const ASSIGNING = new Set(["export", "local", "readonly", "declare", "typeset"]);
+const INHERITED = ["REDISCLI_AUTH", "VALKEYCLI_AUTH", "KUBECONFIG"];
+const NO_EXPORTS: ReadonlyMap<string, Text> = new Map();
+/** Of a long substitution only the last commands are kept with its text. */
+const MAX_RUNS = 64;
+const UNKNOWN_TEXT = (name: string): Text => makeText([{ kind: "variable", name }]);
+
+interface Definition {
+  readonly body: Statement;
+  readonly view: TextView;
+  readonly kubelet: boolean;
+  called: boolean;
+}
+
+export class Builder {
+  readonly #options: ShellOptions;
+  readonly #invocations: Invocation[] = [];
+  readonly #traps: Trap[] = [];
+  readonly #functions = new Map<string, Definition[]>();
+  readonly #calls: string[] = [];
+  #view: TextView;
+  #scope = new Scope();
+  #frames: readonly Frame[] = [];
+  #reached = true;
+  #complete = true;
+  /** The text went through the kubelet. */
+  #kubelet = false;
+  #sources = 0;
+  #steps = 0;
+  readonly #groups: (readonly RedirectFact[])[] = [];
+
+  constructor(view: TextView, options: ShellOptions) {
+    this.#view = view;
+    this.#options = options;
+  }
+
+  script(script: Script): ShellProgram {
+    const flow = this.#whole(script);
+    return this.#finish(flow, shebang(script.view.text));
+  }
+
+  command(words: readonly CommandWord[]): ShellProgram {
+    const args = words.map((word): Arg => ({ ...this.#kubeletText(word.text), place: word.place, quoted: true }));
+    const place: Place = words[0]?.place ?? { span: this.#view.span(0, 0) };
+    const index = scriptArgument(args.map((arg) => arg.known));
+    const source = index < 0 ? undefined : words[index];
+    const view = source?.view();
+    const ast = view === undefined ? undefined : this.#options.read?.(view);
+    const nested = view !== undefined && ast !== undefined ? { view, ast } : undefined;
+    if (index >= 0 && nested === undefined) this.#complete = false;
+    const flow = this.#run(args, [], [], [], place, (frames) => {
+      if (nested === undefined) return index < 0 ? this.#scriptFile(args, frames) : undefined;
+      this.#kubelet = true;
+      // `sh -c SCRIPT NAME ARG…`
+      const flow = this.#shell(nested, args.slice(index + 2), frames, args.slice(0, index));
+      this.#kubelet = false;
+      return { flow, kind: "shell" as const };
+    });
+    return this.#finish(flow, { errexit: false, pipefail: false });
+  }
+
+  #finish(flow: Flow, start: { errexit: boolean; pipefail: boolean }): ShellProgram {
+    // Functions that nobody calls, and those whose definition at a call is not decided.
+    this.#reached = false;
+    for (const [name, definitions] of this.#functions) {
+      for (const definition of definitions) {
+        if (definition.called) continue;
+        this.#scope = new Scope();
+        this.#call(name, definition, undefined);
+      }
+    }
+    return {
+      flow,
+      invocations: this.#invocations,
+      traps: this.#traps,
+      errexit: start.errexit,
+      pipefail: start.pipefail,
+      complete: this.#complete,
+    };
+  }
+
+  /** A script with its problems and its functions. */
+  #whole(script: Script): Flow {
+    if (script.ast.problems.length > 0) this.#complete = false;
+    const outer = this.#view;
+    this.#view = script.view;
+    this.#collect(script.ast.body);
+    const flow = this.#statements(script.ast.body);
+    this.#view = outer;
+    return flow;
+  }
+
+  #collect(statements: readonly Statement[]): void {
+    eachStatement(statements, (statement) => {
+      if (statement.type !== "function") return;
+      const definition = { body: statement.body, view: this.#view, kubelet: this.#kubelet, called: false };
+      const known = this.#functions.get(statement.name);
+      if (known === undefined) this.#functions.set(statement.name, [definition]);
+      else known.push(definition);
+    });
+  }
+
+  // ---- control flow
+
+  #in<T>(flow: Flow, slot: number, make: () => T): T {
+    const outer = this.#frames;
+    this.#frames = [...outer, { flow, slot }];
+    const made = make();
+    this.#frames = outer;
+    return made;
+  }
+
+  #statements(statements: readonly Statement[]): Flow {
+    if (statements.length === 1) return this.#statement(statements[0]!);
+    const items: Flow[] = [];
+    const flow: Mutable<Extract<Flow, { type: "seq" }>> = { type: "seq", items, ends: undefined };
+    for (let i = 0; i < statements.length; i++) {
+      const item = this.#in(flow, i, () => this.#statement(statements[i]!));
+      items.push(item);
+      flow.ends ??= item.ends;
+    }
+    return flow;
+  }
+
+  #statement(statement: Statement): Flow {
+    if (statement.background) {
+      const flow: Mutable<Extract<Flow, { type: "background" }>> = {
+        type: "background",
+        body: undefined as never,
+        ends: undefined,
+      };
+      flow.body = this.#in(flow, 0, () => this.#isolated(() => this.#plain(statement)));
+      return flow;
+    }
+    return this.#plain(statement);
+  }
+
+  /** In a copy of the scope that is thrown away. */
+  #isolated<T>(make: () => T): T {
+    const outer = this.#scope;
+    this.#scope = outer.copy();
+    const made = make();
+    this.#scope = outer;
+    return made;
+  }
+
+  #plain(statement: Statement): Flow {
+    if (++this.#steps > MAX_STEPS) {
+      this.#complete = false;
+      return { type: "unknown", ends: undefined };
+    }
+    switch (statement.type) {
+      case "command":
+        return this.#simple(statement);
+      case "pipeline":
+        return this.#pipeline(statement);
+      case "andor":
+        return this.#chain(statement);
+      case "if":
+        return this.#withRedirects(statement, () => this.#branch(statement));
+      case "loop":
+        return this.#withRedirects(statement, () => this.#loop(statement));
+      case "for":
+        return this.#withRedirects(statement, () => this.#for(statement));
+      case "case":
+        return this.#withRedirects(statement, () => this.#case(statement));
+      case "group":
+        return this.#withRedirects(statement, () => this.#statements(statement.body));
+      case "subshell":
+        return this.#withRedirects(statement, () => {
+          const flow: Mutable<Extract<Flow, { type: "sub" }>> = {
+            type: "sub",
+            body: undefined as never,
+            shell: undefined,
+            ends: undefined,
+          };
+          flow.body = this.#in(flow, 0, () => this.#isolated(() => this.#statements(statement.body)));
+          return flow;
+        });
+      case "function":
+        return { type: "seq", items: [], ends: undefined };
+      case "arithmetic":
+        for (const name of assignedInArithmetic(statement.text)) this.#scope.set(name, UNKNOWN);
+        return this.#arithmetic(statement.text, statement.start, statement.end);
+      case "opaque":
+        this.#complete = false;
+        return { type: "unknown", ends: undefined };
+    }
+  }
+
+  /** `((…))` is a command whose only argument is the expression. */
+  #arithmetic(text: string, start: number, end: number): Flow {
+    const place = this.#place(start, end);
+    const words: Arg[] = [
+      { ...literal("(("), place, quoted: false },
+      { ...literal(text), place, quoted: false },
+    ];
+    return this.#run(words, [], [], [], place, undefined);
+  }
+
+  /** A compound command's own redirections, as a command without words that stands before it. */
+  #withRedirects(statement: Statement, make: () => Flow): Flow {
+    if (statement.redirects === undefined || statement.redirects.length === 0) return make();
+    const items: Flow[] = [];
+    const flow: Mutable<Extract<Flow, { type: "seq" }>> = { type: "seq", items, ends: undefined };
+    const before: Flow[] = [];
+    const redirects = this.#redirects(statement.redirects, before);
+    this.#groups.push(redirects);
+    const body = this.#in(flow, 1, make);
+    this.#groups.pop();
+    items.push(...before, body);
+    flow.ends = body.ends;
+    return flow;
+  }
+
+  #pipeline(statement: Extract<Statement, { type: "pipeline" }>): Flow {
+    const items: Flow[] = [];
+    const flow: Mutable<Extract<Flow, { type: "pipe" }>> = {
+      type: "pipe",
+      items,
+      negated: statement.negated ?? false,
+      ends: undefined,
+    };
+    const { commands } = statement;
+    if (commands.length === 1) {
+      const item = this.#in(flow, 0, () => this.#statement(commands[0]!));
+      items.push(item);
+      flow.ends = item.ends;
+      return flow;
+    }
+    commands.forEach((command, i) => {
+      items.push(this.#in(flow, i, () => this.#isolated(() => this.#statement(command))));
+    });
+    for (let i = 0; i + 1 < items.length; i++) {
+      const from = invocationOf(items[i]!, "last");
+      const to = invocationOf(items[i + 1]!, "first");
+      if (from !== undefined && to !== undefined) {
+        (from as Mutable<Invocation>).pipedTo = to;
+        (to as Mutable<Invocation>).pipedFrom = from;
+      }
+    }
+    return flow;
+  }
+
+  #chain(statement: Extract<Statement, { type: "andor" }>): Flow {
+    const items: Flow[] = [];
+    const flow: Mutable<Extract<Flow, { type: "andor" }>> = {
+      type: "andor",
+      items,
+      ops: statement.ops,
+      ends: undefined,
+    };
+    statement.items.forEach((item, i) => {
+      if (i === 0) {
+        const first = this.#in(flow, 0, () => this.#statement(item));
+        items.push(first);
+        flow.ends = first.ends;
+        return;
+      }
+      const skipped = this.#scope.copy();
+      const made = this.#in(flow, i, () => this.#statement(item));
+      items.push(made);
+      if (made.ends !== undefined) this.#scope = skipped;
+      else this.#scope.join([skipped, this.#scope.copy()], this.#start);
+    });
+    return flow;
+  }
+
+  #branch(statement: Extract<Statement, { type: "if" }>): Flow {
+    const tests: Flow[] = [];
+    const bodies: Flow[] = [];
+    const flow: Mutable<Extract<Flow, { type: "if" }>> = {
+      type: "if",
+      tests,
+      bodies,
+      otherwise: undefined,
+      ends: undefined,
+    };
+    const ways: Scope[] = [];
+    const endings: Ending[] = [];
+    statement.clauses.forEach((clause, k) => {
+      tests.push(this.#in(flow, 2 * k, () => this.#statements(clause.test)));
+      const before = this.#scope.copy();
+      const body = this.#in(flow, 2 * k + 1, () => this.#statements(clause.body));
+      bodies.push(body);
+      endings.push(body.ends);
+      if (body.ends === undefined) ways.push(this.#scope);
+      this.#scope = before;
+    });
+    if (statement.otherwise === undefined) {
+      ways.push(this.#scope.copy());
+      endings.push(undefined);
+    } else {
+      const otherwise = this.#in(flow, 2 * statement.clauses.length, () => this.#statements(statement.otherwise!));
+      flow.otherwise = otherwise;
+      endings.push(otherwise.ends);
+      if (otherwise.ends === undefined) ways.push(this.#scope.copy());
+    }
+    flow.ends = joinEndings(endings);
+    if (ways.length > 0) this.#scope.join(ways, this.#start);
+    return flow;
+  }
+
+  #loop(statement: Extract<Statement, { type: "loop" }>): Flow {
+    const flow: Mutable<Extract<Flow, { type: "loop" }>> = {
+      type: "loop",
+      until: statement.until ?? false,
+      test: undefined as never,
+      body: undefined as never,
+      place: this.#place(statement.start, statement.end),
+      ends: undefined,
+    };
+    this.#forget([...statement.test, ...statement.body]);
+    flow.test = this.#in(flow, 0, () => this.#statements(statement.test));
+    const before = this.#scope.copy();
+    flow.body = this.#in(flow, 1, () => this.#statements(statement.body));
+    this.#scope.join([before, this.#scope.copy()], this.#start);
+    return flow;
+  }
+
+  #for(statement: Extract<Statement, { type: "for" }>): Flow {
+    const before: Flow[] = [];
+    const flow: Mutable<Extract<Flow, { type: "for" }>> = {
+      type: "for",
+      name: statement.name,
+      before,
+      list: undefined,
+      arithmetic: statement.arithmetic,
+      body: undefined as never,
+      place: this.#place(statement.start, statement.end),
+      ends: undefined,
+    };
+    if (statement.words !== undefined) {
+      flow.list = this.#in(flow, 0, () => statement.words!.flatMap((word) => this.#expand(word, before)));
+    } else if (statement.arithmetic === undefined) flow.list = this.#scope.positional;
+    this.#forget(statement.body);
+    for (const name of assignedInArithmetic(statement.arithmetic ?? "")) this.#scope.set(name, UNKNOWN);
+    const out = this.#scope.copy();
+    if (statement.name !== "") {
+      const { list } = flow;
+      const known =
+        list?.every((text) => text.known !== undefined || text.pieces.some((piece) => typeof piece === "string")) ??
+        false;
+      this.#scope.set(
+        statement.name,
+        known && list!.length <= MAX_OPTIONS ? { kind: "unknown", options: list! } : UNKNOWN,
+      );
+      if (list?.length === 1 && known) this.#scope.set(statement.name, { kind: "text", text: list[0]! });
+    }
+    flow.body = this.#in(flow, 1, () => this.#statements(statement.body));
+    this.#scope.join([out, this.#scope.copy()], this.#start);
+    return flow;
+  }
+
+  #case(statement: Extract<Statement, { type: "case" }>): Flow {
+    const before: Flow[] = [];
+    const items: { patterns: readonly Text[]; body: Flow; fallsThrough: boolean }[] = [];
+    const flow: Mutable<Extract<Flow, { type: "case" }>> = {
+      type: "case",
+      before,
+      subject: EMPTY,
+      items,
+      ends: undefined,
+    };
+    flow.subject = this.#in(flow, 0, () => this.#single(statement.word, before));
+    const start = this.#scope;
+    const ways: Scope[] = [];
+    const endings: Ending[] = [];
+    let total = false;
+    statement.items.forEach((item, i) => {
+      this.#scope = start.copy();
+      const patterns = item.patterns.map((pattern) => this.#single(pattern, before));
+      if (item.patterns.some((pattern) => isStar(pattern))) total = true;
+      const body = this.#in(flow, i + 1, () => this.#statements(item.body));
+      items.push({ patterns, body, fallsThrough: item.fallsThrough ?? false });
+      endings.push(item.fallsThrough ? undefined : body.ends);
+      if (body.ends === undefined) ways.push(this.#scope);
+    });
+    this.#scope = start;
+    if (!total) {
+      ways.push(start.copy());
+      endings.push(undefined);
+    }
+    flow.ends = joinEndings(endings);
+    if (ways.length > 0) this.#scope.join(ways, this.#start);
+    return flow;
+  }
+
+  /** What a loop assigns is unknown from its first round on. */
+  #forget(statements: readonly Statement[]): void {
+    const names = new Set<string>();
+    const seen = new Set<string>();
+    let all = false;
+    const scan = (list: readonly Statement[]): void =>
+      eachStatement(list, (statement) => {
+        if (statement.type === "for" && statement.name !== "") names.add(statement.name);
+        if (statement.type === "arithmetic") for (const name of assignedInArithmetic(statement.text)) names.add(name);
+        if (statement.type !== "command") return;
+        for (const assign of statement.assigns ?? []) names.add(assign.name);
+        const name = statement.words[0]?.text;
+        if (name === undefined) return;
+        if (name === "." || name === "source" || name === "eval") all = true;
+        for (const assigned of assignedByBuiltin(name, statement.words)) names.add(assigned);
+        const called = this.#functions.get(name);
+        if (called !== undefined && !seen.has(name)) {
+          seen.add(name);
+          for (const definition of called) scan([definition.body]);
+        }
+      });
+    scan(statements);
+    if (all) this.#scope.forgetAll();
+    for (const name of names) this.#scope.set(name, UNKNOWN);
+  }
+
+  // ---- commands
+
+  #simple(statement: SimpleCommand): Flow {
+    const place = this.#place(statement.start, statement.end);
+    if (this.#invocations.length >= MAX_INVOCATIONS) {
+      this.#complete = false;
+      return { type: "unknown", ends: undefined };
+    }
+    const before: Flow[] = [];
+    // The frames of the substitutions name the run that they belong to; it is filled in at the end.
+    const run = { type: "run" } as Mutable<Run>;
+    const outer = this.#frames;
+    this.#frames = [...outer, { flow: run, slot: 0 }];
+    const declares = ASSIGNING.has(statement.words[0]?.text ?? "");
+    const words: Arg[] = [];
+    const assigns: EnvironmentFact[] = [];
+    for (const word of statement.words) {
+      if (declares && assignmentName(word) !== undefined) {
+        const fact = this.#declared(word, before);
+        assigns.push(fact);
+        words.push({ ...makeText([fact.name + "=", ...fact.value.pieces]), place: fact.place, quoted: true });
+        continue;
+      }
+      for (const arg of this.#args(word, before)) words.push(arg);
+    }
+    const environment: EnvironmentFact[] = [];
+    for (const assign of statement.assigns ?? []) {
+      const fact = this.#assign(assign, before, words.length === 0);
+      if (words.length === 0) assigns.push(fact);
+      else environment.push(fact);
+    }
+    const redirects = this.#redirects(statement.redirects ?? [], before);
+    this.#frames = outer;
+    const script = (frames: readonly Frame[], invocation: Invocation) =>
+      this.#script(statement, words, frames, invocation);
+    const made = this.#run(words, environment, assigns, redirects, place, script, before, run);
+    this.#effects(words, declares);
+    return made;
+  }
+
+  /** Records an invocation. `script` makes what it runs in a shell of its own. */
+  #run(
+    words: readonly Arg[],
+    environment: readonly EnvironmentFact[],
+    assigns: readonly EnvironmentFact[],
+    redirects: readonly RedirectFact[],
+    place: Place,
+    script:
+      | ((
+          frames: readonly Frame[],
+          invocation: Invocation,
+        ) => { flow: Flow; kind: "shell" | "source" | "eval" } | undefined)
+      | undefined,
+    before: Flow[] = [],
+    flow: Mutable<Run> = { type: "run" } as Mutable<Run>,
+  ): Flow {
+    const stripped = stripWrappers(words);
+    const first = stripped.command[0];
+    const name = first?.known === undefined ? undefined : baseName(first.known);
+    flow.before = before;
+    flow.script = undefined;
+    flow.ends = undefined;
+    const invocation: Mutable<Invocation> = {
+      order: 0,
+      words,
+      command: stripped.command,
+      name,
+      wrappers: stripped.wrappers,
+      environment: stripped.environment.length === 0 ? environment : [...environment, ...stripped.environment],
+      assigns,
+      redirects: this.#groups.length === 0 ? redirects : inheritRedirects(this.#groups, redirects),
+      exported: this.#exported(),
+      place,
+      frames: [...this.#frames, { flow, slot: 1000 }],
+      inFunction: this.#calls[this.#calls.length - 1],
+      reached: this.#reached,
+      replaces: stripped.replaces,
+      pipedFrom: undefined,
+      pipedTo: undefined,
+      nested: undefined,
+    };
+    flow.invocation = invocation;
+    // A called function is what it does; the call itself is no command.
+    const definitions = stripped.wrappers.length > 0 ? undefined : this.#functions.get(words[0]?.known ?? "");
+    if (definitions !== undefined && definitions.length > 1) this.#complete = false;
+    if (definitions?.length === 1) {
+      this.#groups.push(redirects);
+      const body = this.#call(words[0]!.known!, definitions[0]!, words.slice(1));
+      this.#groups.pop();
+      if (before.length === 0) return body;
+      return { type: "seq", items: [...before, body], ends: body.ends };
+    }
+    invocation.order = this.#invocations.length;
+    this.#invocations.push(invocation);
+    if (script !== undefined) {
+      const made = script([...this.#frames, { flow, slot: 1001 }], invocation);
+      if (made !== undefined) {
+        flow.script = made.flow;
+        invocation.nested = made.kind;
+        if (made.kind !== "shell") flow.ends = made.flow.ends === "exit" ? "exit" : undefined;
+      }
+    }
+    if (name === "exit" || invocation.replaces) flow.ends = "exit";
+    else if (name === "return") flow.ends = "return";
+    else if (name === "break" || name === "continue") flow.ends = "loop";
+    return flow;
+  }
+
+  #exported(): ReadonlyMap<string, Text> {
+    let out: Map<string, Text> | undefined;
+    for (const name of INHERITED) {
+      const binding = this.#scope.get(name);
+      if (binding === undefined || binding.kind === "unset") continue;
+      out ??= new Map();
+      out.set(name, this.#variable(name));
+    }
+    return out ?? NO_EXPORTS;
+  }
+
+  #call(name: string, definition: Definition, args: readonly Text[] | undefined): Flow {
+    definition.called = true;
+    if (
+      this.#calls.includes(name) ||
+      this.#calls.length >= MAX_CALL_DEPTH ||
+      this.#invocations.length >= MAX_INVOCATIONS
+    ) {
+      this.#complete = false;
+      return { type: "unknown", ends: undefined };
+    }
+    const flow: Mutable<Extract<Flow, { type: "call" }>> = {
+      type: "call",
+      name,
+      body: undefined as never,
+      ends: undefined,
+    };
+    const positional = this.#scope.positional;
+    const view = this.#view;
+    const kubelet = this.#kubelet;
+    const locals = localNames(definition.body);
+    const saved = locals.map((local) => [local, this.#scope.get(local)] as const);
+    this.#scope.positional = args?.some((arg) =>
+      arg.pieces.some((piece) => typeof piece !== "string" && (piece.split || piece.kind === "arguments")),
+    )
+      ? undefined
+      : args;
+    this.#view = definition.view;
+    this.#kubelet = definition.kubelet;
+    this.#calls.push(name);
+    flow.body = this.#in(flow, 0, () => this.#plain(definition.body));
+    this.#calls.pop();
+    this.#view = view;
+    this.#kubelet = kubelet;
+    this.#scope.positional = positional;
+    for (const [local, binding] of saved) {
+      this.#scope.set(local, binding);
+    }
+    flow.ends = flow.body.ends === "exit" ? "exit" : undefined;
+    return flow;
+  }
+
+  /** What a command with a script in it runs. */
+  #script(
+    statement: SimpleCommand,
+    words: readonly Arg[],
+    frames: readonly Frame[],
+    invocation: Invocation,
+  ): { flow: Flow; kind: "shell" | "source" | "eval" } | undefined {
+    const { script } = statement;
+    if (script === undefined) return this.#scriptFile(words, frames);
+    const outer = this.#frames;
+    this.#frames = frames;
+    if (script.kind === "trap") {
+      const reached = this.#reached;
+      this.#reached = false;
+      const body = this.#isolated(() => this.#statements(script.body));
+      this.#reached = reached;
+      const signals = words.slice(2).map((arg) => arg.known?.toUpperCase().replace(/^SIG/, "").replace(/^0$/, "EXIT"));
+      this.#traps.push({ signals, body, invocation });
+      this.#frames = outer;
+      return undefined;
+    }
+    if (script.kind === "eval") {
+      const flow = this.#statements(script.body);
+      this.#frames = outer;
+      return { flow, kind: "eval" };
+    }
+    const scope = this.#scope;
+    this.#scope = scope.copy();
+    this.#scope.positional = undefined;
+    const flow: Mutable<Extract<Flow, { type: "sub" }>> = {
+      type: "sub",
+      body: undefined as never,
+      shell: shellOptions(statement.words.slice(0, script.word).map((word) => word.text)),
+      ends: undefined,
+    };
+    flow.body = this.#in(flow, 0, () => {
+      this.#collect(script.body);
+      return this.#statements(script.body);
+    });
+    this.#scope = scope;
+    this.#frames = outer;
+    return { flow, kind: "shell" };
+  }
+
+  /** `sh path`, `. path`, or a path run as it is, where the host knows the script. */
+  #scriptFile(words: readonly Arg[], frames: readonly Frame[]): { flow: Flow; kind: "shell" | "source" } | undefined {
+    const { command } = stripWrappers(words);
+    const name = command[0]?.known;
+    if (name === undefined) return undefined;
+    const source = name === "." || name === "source";
+    let path: string | undefined;
+    let args: readonly Arg[] = [];
+    if (source) {
+      path = command[1]?.known;
+      args = command.slice(2);
+    } else if (/^(?:sh|bash|ash|dash)$/.test(baseName(name))) {
+      const at = command.findIndex((arg, i) => i > 0 && !(arg.known ?? "").startsWith("-"));
+      if (at < 0) return undefined;
+      path = command[at]?.known;
+      args = command.slice(at + 1);
+    } else if (name.includes("/")) {
+      path = name;
+      args = command.slice(1);
+    }
+    const found = path === undefined || this.#sources >= MAX_CALL_DEPTH ? undefined : this.#options.script?.(path);
+    if (found === undefined) {
+      if (source) {
+        // Anything may be set, and defined, in there.
+        this.#complete = false;
+        this.#scope.forgetAll();
+      }
+      return undefined;
+    }
+    this.#sources++;
+    const kubelet = this.#kubelet;
+    this.#kubelet = false;
+    let flow: Flow;
+    if (source) {
+      const outer = this.#frames;
+      this.#frames = frames;
+      flow = this.#whole(found);
+      this.#frames = outer;
+    } else flow = this.#shell(found, args, frames, command.slice(0, command.length - args.length));
+    this.#kubelet = kubelet;
+    this.#sources--;
+    return { flow, kind: source ? "source" : "shell" };
+  }
+
+  #shell(script: Script, args: readonly Text[], frames: readonly Frame[], shell: readonly Arg[]): Flow {
+    const outerFrames = this.#frames;
+    const scope = this.#scope;
+    const options = shellOptions(shell.map((arg) => arg.known));
+    const line = shebang(script.view.text);
+    const flow: Mutable<Extract<Flow, { type: "sub" }>> = {
+      type: "sub",
+      body: undefined as never,
+      shell: { errexit: options.errexit || line.errexit, pipefail: options.pipefail || line.pipefail },
+      ends: undefined,
+    };
+    this.#frames = [...frames, { flow, slot: 0 }];
+    this.#scope = scope.copy();
+    this.#scope.positional = args;
+    flow.body = this.#whole(script);
+    this.#scope = scope;
+    this.#frames = outerFrames;
+    return flow;
+  }
+
+  /** What a builtin does to variables and parameters. */
+  #effects(words: readonly Arg[], declares: boolean): void {
+    const name = words[0]?.known;
+    if (name === undefined || declares) return;
+    if (name === "unset") {
+      for (const arg of words.slice(1)) if (arg.known !== undefined) this.#scope.set(arg.known, { kind: "unset" });
+      return;
+    }
+    if (name === "shift") this.#scope.positional = words.length === 1 ? this.#scope.positional?.slice(1) : undefined;
+    if (name === "set") {
+      const at = words.findIndex((arg, i) => i > 0 && (arg.known === "--" || !/^[-+]/.test(arg.known ?? "x")));
+      if (at > 0 && words[at - 1]?.known !== "-o") {
+        const rest = words.slice(words[at]!.known === "--" ? at + 1 : at);
+        const open =
+          rest.length > MAX_LIST ||
+          rest.some((arg) =>
+            arg.pieces.some((piece) => typeof piece !== "string" && (piece.split || piece.kind === "arguments")),
+          );
+        this.#scope.positional = open ? undefined : rest;
+      }
+    }
+    if (name === "eval") this.#scope.forgetAll();
+    for (const variable of assignedByBuiltin(
+      name,
+      words.map((arg) => ({ start: 0, end: 0, text: arg.known ?? "" })),
+    ))
+      this.#scope.set(variable, UNKNOWN);
+  }
+
+  #declared(word: Word, before: Flow[]): EnvironmentFact {
+    const name = assignmentName(word)!;
+    const parts = [...partsOf(word)];
+    const head = parts[0] as Extract<Part, { type: "text" }>;
+    const append = head.text.startsWith(name + "+=");
+    const skip = name.length + (append ? 2 : 1);
+    const rest: Part = { ...head, text: head.text.slice(skip), start: Math.min(head.start + skip, head.end) };
+    const value: Word = {
+      start: rest.start,
+      end: word.end,
+      parts: rest.text === "" ? parts.slice(1) : [rest, ...parts.slice(1)],
+    };
+    const assignment: Assignment = append
+      ? { start: word.start, end: word.end, name, append, value }
+      : { start: word.start, end: word.end, name, value };
+    return this.#assign(assignment, before, true);
+  }
+
+  #assign(assign: Assignment, before: Flow[], keep: boolean): EnvironmentFact {
+    const place = this.#place(assign.start, assign.end);
+    const array = partsOf(assign.value).find((part) => part.type === "array");
+    if (array !== undefined) {
+      const items = array.words.flatMap((word) => this.#expand(word, before));
+      const old = assign.append ? this.#scope.get(assign.name) : undefined;
+      const kept = assign.append ? (old?.kind === "array" ? old.items : old?.kind === "unset" ? [] : undefined) : [];
+      const whole = kept !== undefined && kept.length + items.length <= MAX_LIST;
+      if (keep) this.#scope.set(assign.name, whole ? { kind: "array", items: [...kept, ...items] } : UNKNOWN);
+      return { name: assign.name, value: makeText([{ kind: "arguments", name: assign.name }]), place };
+    }
+    let text = this.#single(assign.value, before);
+    if (assign.append) text = makeText([...this.#variable(assign.name).pieces, ...text.pieces]);
+    if (keep) this.#scope.set(assign.name, { kind: "text", text });
+    return { name: assign.name, value: text, place };
+  }
+
+  // ---- redirections
+
+  #redirects(redirects: readonly Redirect[], before: Flow[]): RedirectFact[] {
+    return redirects.map((redirect): RedirectFact => {
+      const fd = redirect.fd ?? (redirect.op.startsWith("<") ? 0 : 1);
+      const place = this.#place(redirect.start, redirect.end);
+      if (redirect.heredoc !== undefined)
+        return { op: redirect.op, fd, heredoc: this.#heredoc(redirect.heredoc, before), place };
+      if (redirect.target === undefined) return { op: redirect.op, fd, place };
+      const target = this.#single(redirect.target, before);
+      return {
+        op: redirect.op,
+        fd,
+        target: { ...target, place: this.#place(redirect.target.start, redirect.target.end), quoted: false },
+        place,
+      };
+    });
+  }
+
+  /** Lines of a here-document, each with its place. */
+  #heredoc(heredoc: Heredoc, before: Flow[]): Line[] {
+    const lines: Line[] = [];
+    let pieces: Piece[] = [];
+    let start = heredoc.start;
+    let end = heredoc.start;
+    const close = (): void => {
+      lines.push({ ...makeText(pieces), place: this.#place(start, end) });
+      pieces = [];
+    };
+    let open = false;
+    for (const part of heredoc.parts) {
+      if (part.type !== "text") {
+        if (!open) start = part.start;
+        open = true;
+        pieces.push(...this.#part(part, before).pieces);
+        end = part.end;
+        continue;
+      }
+      const { text } = part;
+      for (let from = 0; from < text.length; ) {
+        const stop = text.indexOf("\n", from);
+        const to = stop < 0 ? text.length : stop;
+        if (!open) start = part.start + from;
+        open = true;
+        pieces.push(text.slice(from, to));
+        end = part.start + to;
+        if (stop < 0) break;
+        close();
+        open = false;
+        from = stop + 1;
+      }
+    }
+    if (open) close();
+    return lines;
+  }
+
+  // ---- words
+
+  #place(start: number, end: number): Place {
+    return new ViewPlace(this.#view, start, end);
+  }
+
+  #args(word: Word, before: Flow[]): Arg[] {
+    const place = this.#place(word.start, word.end);
+    if (word.parts === undefined) return [{ ...literal(word.text ?? ""), place, quoted: false }];
+    return this.#fields(word, before, true).map((field) => ({
+      ...makeText(field.pieces),
+      place,
+      quoted: field.quoted,
+    }));
+  }
+
+  #expand(word: Word, before: Flow[]): Text[] {
+    return this.#args(word, before);
+  }
+
+  /** A word that is not split: a value, a redirection's target, a pattern. */
+  #single(word: Word, before: Flow[]): Text {
+    if (word.parts === undefined) return literal(word.text ?? "");
+    const fields = this.#fields(word, before, false);
+    return makeText(fields.flatMap((field) => field.pieces));
+  }
+
+  #fields(word: Word, before: Flow[], split: boolean): { pieces: Piece[]; quoted: boolean }[] {
+    const fields = new Fields();
+    for (const part of word.parts ?? []) {
+      if (part.type === "text") {
+        fields.add(part.text, part.quote !== undefined);
+        continue;
+      }
+      const quoted = "quote" in part && part.quote !== undefined;
+      if (part.type === "param" && split) {
+        const list = this.#list(part);
+        if (list !== undefined) {
+          list.forEach((text, i) => {
+            if (i > 0) fields.end();
+            if (quoted) {
+              fields.add("", true);
+              for (const piece of text.pieces) fields.add(piece, true);
+            } else fields.split(text);
+          });
+          continue;
+        }
+      }
+      const text = this.#part(part, before);
+      if (split && !quoted && part.type !== "glob") fields.split(text);
+      else {
+        if (quoted) fields.add("", true);
+        for (const piece of text.pieces) fields.add(piece, quoted);
+      }
+    }
+    fields.end();
+    return fields.done;
+  }
+
+  /** `$@`, `$*` and arrays, as words; undefined: the part is one text, or the list is unknown. */
+  #list(part: Extract<Part, { type: "param" }>): readonly Text[] | undefined {
+    if ((part.name === "@" || part.name === "*") && part.op === undefined) return this.#scope.positional;
+    if (part.op === "[@]" || part.op === "[*]") {
+      const binding = this.#scope.get(part.name);
+      return binding?.kind === "array" ? binding.items : binding?.kind === "text" ? [binding.text] : undefined;
+    }
+    return undefined;
+  }
+
+  #part(part: Part, before: Flow[]): Text {
+    switch (part.type) {
+      case "text":
+        return literal(part.text);
+      case "param":
+        return this.#parameter(part, before);
+      case "command":
+        return this.#substitution(part, before);
+      case "arithmetic": {
+        if (part.body !== undefined) this.#captured(part.body, before);
+        const constant = this.#constant(part.text);
+        return constant === undefined ? makeText([{ kind: "arithmetic", name: part.text }]) : literal(String(constant));
+      }
+      case "glob":
+        return makeText([{ kind: "glob", name: part.text }]);
+      case "process":
+        return makeText([{ kind: "other", runs: this.#captured(part.body, before) }]);
+      case "array":
+        return makeText([{ kind: "other" }]);
+    }
+  }
+
+  /** `$((60 / 5))` and `$((N * 2))` where N is known. */
+  #constant(text: string): number | undefined {
+    const match = /^\s*(\$?\w+)\s*(?:([-+*/%])\s*(\$?\w+)\s*)?$/.exec(text);
+    if (match === null) return undefined;
+    const operand = (word: string): number | undefined => {
+      if (/^\d+$/.test(word)) return Number(word);
+      const { known } = this.#variable(word.replace(/^\$/, ""));
+      return known !== undefined && /^\d+$/.test(known) ? Number(known) : undefined;
+    };
+    const a = operand(match[1]!);
+    if (a === undefined || match[2] === undefined) return a;
+    const b = operand(match[3]!);
+    if (b === undefined) return undefined;
+    const value = { "+": a + b, "-": a - b, "*": a * b, "/": Math.trunc(a / b), "%": a % b }[match[2]]!;
+    return Number.isSafeInteger(value) ? value : undefined;
+  }
+
+  readonly #start = (name: string): Binding | undefined => {
+    const value = this.#options.env?.(name);
+    if (value === undefined) return undefined;
+    return value === null ? { kind: "unset" } : { kind: "text", text: literal(value) };
+  };
+
+  #variable(name: string): Text {
+    if (/^[1-9]$/.test(name)) {
+      const { positional } = this.#scope;
+      return positional === undefined ? UNKNOWN_TEXT(name) : (positional[Number(name) - 1] ?? EMPTY);
+    }
+    const binding = this.#scope.get(name) ?? this.#start(name);
+    if (binding === undefined) return UNKNOWN_TEXT(name);
+    if (binding.kind === "text") return binding.text;
+    if (binding.kind === "unset") return EMPTY;
+    if (binding.kind === "array") return binding.items[0] ?? EMPTY;
+    const hole: Hole =
+      binding.options === undefined ? { kind: "variable", name } : { kind: "variable", name, options: binding.options };
+    return makeText([hole]);
+  }
+
+  #parameter(part: Extract<Part, { type: "param" }>, before: Flow[]): Text {
+    const { name, op } = part;
+    if (name === "@" || name === "*" || op === "[@]" || op === "[*]") return makeText([{ kind: "arguments", name }]);
+    const argument = (): Text => makeText((part.arg ?? []).flatMap((inner) => this.#part(inner, before).pieces));
+    if (op === undefined) return this.#variable(name);
+    const value = this.#variable(name);
+    switch (op) {
+      case ":-":
+      case "-":
+      case ":=":
+      case "=": {
+        const fallback = argument();
+        const assigns = op.endsWith("=");
+        let result: Text;
+        if (value.known !== undefined && (value.known !== "" || this.#isSet(name, op))) result = value;
+        else if (value.known === "" && (op.startsWith(":") || this.#isUnset(name))) result = fallback;
+        else if (value.known !== undefined) result = makeText([{ kind: "variable", name, fallback }]);
+        else if (value.pieces.length === 1 && typeof value.pieces[0] !== "string")
+          result = makeText([{ ...value.pieces[0]!, fallback }]);
+        else result = value;
+        if (assigns) this.#scope.set(name, { kind: "text", text: result });
+        return result;
+      }
+      case ":?":
+      case "?":
+        argument();
+        return value;
+      case "length":
+        return value.known === undefined
+          ? makeText([{ kind: "variable", name, op }])
+          : literal(String(value.known.length));
+      case "#":
+      case "##":
+      case "%":
+      case "%%": {
+        const pattern = argument();
+        if (value.known === undefined || pattern.known === undefined)
+          return makeText([{ kind: "variable", name, op: op + (pattern.known ?? "") }]);
+        const trimmed = trimPattern(value.known, op, pattern.known);
+        return trimmed === undefined
+          ? makeText([{ kind: "variable", name, op: op + pattern.known }])
+          : literal(trimmed);
+      }
+      case ":+":
+      case "+": {
+        const other = argument();
+        if (value.known === "" && this.#isUnset(name)) return EMPTY;
+        return value.known !== undefined && value.known !== ""
+          ? other
+          : makeText([{ kind: "variable", name, op, options: [EMPTY, other] }]);
+      }
+      default:
+        argument();
+        return makeText([{ kind: "variable", name, op }]);
+    }
+  }
+
+  #isSet(name: string, op: string): boolean {
+    if (op.startsWith(":")) return false;
+    const binding = this.#scope.get(name) ?? this.#start(name);
+    return binding !== undefined && binding.kind !== "unset" && binding.kind !== "unknown";
+  }
+
+  #isUnset(name: string): boolean {
+    const binding = this.#scope.get(name) ?? this.#start(name);
+    return binding?.kind === "unset";
+  }
+
+  #captured(body: readonly Statement[], before: Flow[]): readonly Invocation[] {
+    const from = this.#invocations.length;
+    const flow: Mutable<Extract<Flow, { type: "sub" }>> = {
+      type: "sub",
+      body: undefined as never,
+      shell: undefined,
+      ends: undefined,
+    };
+    const groups = this.#groups.splice(0);
+    flow.body = this.#in(flow, 0, () => this.#isolated(() => this.#statements(body)));
+    this.#groups.push(...groups);
+    before.push(flow);
+    return this.#invocations.slice(Math.max(from, this.#invocations.length - MAX_RUNS));
+  }
+
+  #substitution(part: Extract<Part, { type: "command" }>, before: Flow[]): Text {
+    const only = part.body.length === 1 && part.body[0]!.type === "command" ? part.body[0]! : undefined;
+    const word =
+      only?.words.length === 1 && only.assigns === undefined && only.redirects === undefined
+        ? only.words[0]!.text
+        : undefined;
+    if (word !== undefined && /^[A-Za-z_]\w*$/.test(word) && this.#isKubelet(word)) {
+      const value = this.#options.env?.(word);
+      return typeof value === "string" ? literal(value) : makeText([{ kind: "variable", name: word, kubelet: true }]);
+    }
+    const invocations = this.#captured(part.body, before);
+    const last = invocations[invocations.length - 1];
+    const hole: Mutable<Hole> = { kind: "command", runs: invocations };
+    if (only !== undefined && last !== undefined) {
+      if (
+        only.words.length === 0 &&
+        last.redirects.length === 1 &&
+        last.redirects[0]!.op === "<" &&
+        last.redirects[0]!.target !== undefined
+      ) {
+        hole.file = last.redirects[0]!.target;
+      }
+      if (last.name !== undefined) hole.name = last.name;
+      if (last.name === "cat" && last.command.length === 2) hole.file = last.command[1]!;
+      // What `echo` and `printf %s` print is known.
+      if (last.name === "echo" && last.redirects.length === 0 && !/^-/.test(last.command[1]?.known ?? "")) {
+        return makeText(
+          last.command.slice(1).flatMap((arg, i): Piece[] => (i === 0 ? [...arg.pieces] : [" ", ...arg.pieces])),
+        );
+      }
+      if (
+        last.name === "printf" &&
+        last.redirects.length === 0 &&
+        last.command.length === 3 &&
+        /^%s(?:\\n)?$/.test(last.command[1]!.known ?? "")
+      ) {
+        return last.command[2]!;
+      }
+    }
+    return makeText([hole]);
+  }
+
+  #isKubelet(name: string): boolean {
+    if (!this.#kubelet) return false;
+    return this.#options.kubelet?.(name) ?? /^[A-Z_][A-Z0-9_]*$/.test(name);
+  }
+
+  /** `$(NAME)` in an argument of a manifest; `$$(NAME)` is `$(NAME)`. https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/ */
+  #kubeletText(text: string): Text {
+    if (!text.includes("$")) return literal(text);
+    const pieces: Piece[] = [];
+    const pattern = /\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g;
+    let at = 0;
+    for (const match of text.matchAll(pattern)) {
+      const name = match[1];
+      pieces.push(text.slice(at, match.index));
+      at = match.index + match[0].length;
+      if (name === undefined) pieces.push("$");
+      else if (!(this.#options.kubelet?.(name) ?? true)) pieces.push(match[0]);
+      else {
+        const value = this.#options.env?.(name);
+        pieces.push(typeof value === "string" ? value : { kind: "variable", name, kubelet: true });
+      }
+    }
+    pieces.push(text.slice(at));
+    return makeText(pieces);
+  }
+}
+
+/**
+ * A compound command's redirections hold for the commands in it, unless they redirect the same descriptor; the same object
+ * on several commands means one open file.
+ */
+function inheritRedirects(
+  groups: readonly (readonly RedirectFact[])[],
+  own: readonly RedirectFact[],
+): readonly RedirectFact[] {
+  const out = [...own];
+  for (let i = groups.length - 1; i >= 0; i--) {
+    for (const redirect of groups[i]!) if (!out.some((other) => other.fd === redirect.fd)) out.unshift(redirect);
+  }
+  return out;
+}
+
+function joinEndings(endings: readonly Ending[]): Ending {
+  if (endings.length === 0 || endings.includes(undefined)) return undefined;
+  if (endings.every((ending) => ending === "exit")) return "exit";
+  return endings.includes("loop") ? "loop" : "return";
+}
+
+function invocationOf(flow: Flow, which: "first" | "last"): Invocation | undefined {
+  if (flow.type === "run") return flow.invocation;
+  if (flow.type === "pipe") return flow.items.length === 1 ? invocationOf(flow.items[0]!, which) : undefined;
+  if (flow.type === "seq" && flow.items.length === 1) return invocationOf(flow.items[0]!, which);
+  if (flow.type === "sub" || flow.type === "call") return invocationOf(flow.body, which);
+  return undefined;
+}
+
+/** Options of `sh -euo pipefail -c …` */
+function shellOptions(words: readonly (string | undefined)[]): { errexit: boolean; pipefail: boolean } {
+  let errexit = false;
+  let pipefail = false;
+  words.forEach((word, i) => {
+    if (word === undefined) return;
+    if (/^-[A-Za-z]*e/.test(word)) errexit = true;
+    if (word === "errexit" && /o$/.test(words[i - 1] ?? "")) errexit = true;
+    if (word === "pipefail" && /o$/.test(words[i - 1] ?? "")) pipefail = true;
+  });
+  return { errexit, pipefail };
+}
+
+function shebang(text: string): { errexit: boolean; pipefail: boolean } {
+  const line = /^#!([^\n]*)/.exec(text)?.[1];
+  return line === undefined ? { errexit: false, pipefail: false } : shellOptions(line.trim().split(/\s+/).slice(1));
+}
+
+function isStar(word: Word): boolean {
+  const parts = partsOf(word);
+  return parts.length === 1 && parts[0]!.type === "glob" && parts[0]!.text === "*";
+}
+
+function assignmentName(word: Word): string | undefined {
+  const first = partsOf(word)[0];
+  if (first?.type !== "text" || first.quote !== undefined) return undefined;
+  return /^([A-Za-z_]\w*)\+?=/.exec(first.text)?.[1];
+}
+
+/** Names that an arithmetic expression changes. */
+export function assignedInArithmetic(text: string): string[] {
+  const out: string[] = [];
+  for (const match of text.matchAll(
+    /([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)/g,
+  )) {
+    out.push((match[1] ?? match[2])!);
+  }
+  return out;
+}
+
+/** Variables that a builtin sets from its input or arguments. */
+function assignedByBuiltin(name: string, words: readonly Word[]): string[] {
+  const args = words.slice(1).map((word) => word.text ?? "");
+  const names = (list: readonly string[]): string[] => list.filter((arg) => /^[A-Za-z_]\w*$/.test(arg));
+  if (name === "read" || name === "mapfile" || name === "readarray") return names(args);
+  if (name === "getopts") return [...names(args.slice(1, 2)), "OPTARG", "OPTIND"];
+  if (name === "printf" && args[0] === "-v") return names(args.slice(1, 2));
+  if (name === "let") return args.flatMap(assignedInArithmetic);
+  if (name === "unset") return names(args);
+  if (ASSIGNING.has(name)) return words.slice(1).flatMap((word) => assignmentName(word) ?? []);
+  return [];
+}
+
+const LOCALS = new WeakMap<Statement, string[]>();
+
+function localNames(body: Statement): string[] {
+  let names = LOCALS.get(body);
+  if (names === undefined) {
+    const found = new Set<string>();
+    eachStatement([body], (statement) => {
+      if (statement.type !== "command") return;
+      const name = statement.words[0]?.text;
+      if (name !== "local" && name !== "declare" && name !== "typeset") return;
+      for (const word of statement.words.slice(1)) {
+        const local = assignmentName(word) ?? (/^[A-Za-z_]\w*$/.test(word.text ?? "") ? word.text : undefined);
+        if (local !== undefined) found.add(local);
+      }
+    });
+    names = [...found];
+    LOCALS.set(body, names);
+  }
+  return names;
+}
+
+/** Calls `visit` for statements and those inside them; not for substitutions and nested scripts, which cannot assign. */
+function eachStatement(statements: readonly Statement[], visit: (statement: Statement) => void): void {
+  const stack: Statement[] = [...statements].reverse();
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    visit(next);
+    const push = (list: readonly Statement[]): void => {
+      for (let i = list.length - 1; i >= 0; i--) stack.push(list[i]!);
+    };
+    switch (next.type) {
+      case "pipeline":
+        push(next.commands);
+        break;
+      case "andor":
+        push(next.items);
+        break;
+      case "if":
+        if (next.otherwise !== undefined) push(next.otherwise);
+        for (let i = next.clauses.length - 1; i >= 0; i--) {
+          push(next.clauses[i]!.body);
+          push(next.clauses[i]!.test);
+        }
+        break;
+      case "loop":
+        push(next.body);
+        push(next.test);
+        break;
+      case "for":
+      case "group":
+      case "subshell":
+        push(next.body);
+        break;
+      case "case":
+        for (let i = next.items.length - 1; i >= 0; i--) push(next.items[i]!.body);
+        break;
+      case "function":
+        push([next.body]);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+/** `${value#pattern}` and its kin, for a pattern of at most one `*` at its end or start. */
+function trimPattern(value: string, op: string, pattern: string): string | undefined {
+  if (/[?[\\]/.test(pattern) || pattern.replace(/^\*|\*$/, "").includes("*")) return undefined;
+  if (op[0] === "#") {
+    if (!pattern.includes("*")) return value.startsWith(pattern) ? value.slice(pattern.length) : value;
+    if (!pattern.startsWith("*")) return undefined;
+    const tail = pattern.slice(1);
+    const at = op === "##" ? value.lastIndexOf(tail) : value.indexOf(tail);
+    return at < 0 ? value : value.slice(at + tail.length);
+  }
+  if (!pattern.includes("*")) return value.endsWith(pattern) ? value.slice(0, value.length - pattern.length) : value;
+  if (!pattern.endsWith("*")) return undefined;
+  const head = pattern.slice(0, -1);
+  const at = op === "%%" ? value.indexOf(head) : value.lastIndexOf(head);
+  return at < 0 ? value : value.slice(0, at);
+}
+
+/** The program of a script text: a file, or a ConfigMap's value. */
+export function scriptProgram(script: Script, options: ShellOptions = {}): ShellProgram {
+  return new Builder(script.view, options).script(script);
+}
+
+/** The program of an argument vector in a manifest: `[sh, -c, …]`, `[redis-server, /c.conf]`, `[sh, /scripts/init.sh]`. */
+export function commandProgram(words: readonly CommandWord[], options: ShellOptions = {}): ShellProgram {
+  const view = words.map((word) => word.view()).find((found) => found !== undefined);
+  const fallback = words[0]?.place.span.source;
+  return new Builder(view ?? new TextView(fallback!), options).command(words);
+}

@@ -1,0 +1,201 @@
+/** Proves rules by their named mutants: each must cause exactly the findings that its fixture expects. */
+import type { Diagnostic } from "../engine/diagnostic.js";
+import type { RuleCrash } from "../engine/lint.js";
+import type { Rule } from "../engine/rule.js";
+import {
+  applyFileEdits,
+  EditError,
+  type Expected,
+  editsOf,
+  type KilledCase,
+  type RuleFixture,
+  type SilentCase,
+} from "./fixture.js";
+
+export type Tree = ReadonlyMap<string, Uint8Array>;
+
+/** Lints a tree; given by the surface, because loading is not this layer's work. */
+export type LintTree = (tree: Tree, today: string | undefined) => Promise<TreeResult> | TreeResult;
+
+export interface TreeResult {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly faults: readonly string[];
+  readonly crashes: readonly RuleCrash[];
+}
+
+/**
+ * `Killed`: exactly the expected findings. `Survived`: the primary finding is missing. `Surplus`: more findings than
+ * expected. `WrongPlace`: the message came elsewhere. `Missing`: an `also` finding is missing. `Invalid`: the edit does not
+ * apply, or the tree cannot be loaded. `Silent`: a boundary case without findings; `Noisy`: one with.
+ */
+export type ProofStatus = "Killed" | "Survived" | "Surplus" | "WrongPlace" | "Missing" | "Invalid" | "Silent" | "Noisy";
+
+export interface ProofResult {
+  readonly rule: string;
+  readonly name: string;
+  readonly kind: "mutant" | "boundary";
+  readonly status: ProofStatus;
+  readonly message: string | undefined;
+  /** Rules that reported. */
+  readonly killedBy: readonly string[];
+  readonly at: { readonly file: string; readonly line: number; readonly column: number } | undefined;
+  /** One line for people where the status is bad. */
+  readonly detail: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export const GOOD: ReadonlySet<ProofStatus> = new Set(["Killed", "Silent"]);
+
+export interface ProveOptions {
+  readonly rules: readonly Rule[];
+  readonly fixtures: ReadonlyMap<string, RuleFixture>;
+  /** The tree of a base by name; undefined where it is not there. */
+  readonly base: (name: string) => Tree | undefined;
+  readonly lint: LintTree;
+  readonly selected?: ((rule: string) => boolean) | undefined;
+}
+
+export interface Proof {
+  readonly results: readonly ProofResult[];
+  /** Findings of the unchanged bases: must be empty, or nothing that follows proves anything. */
+  readonly dirty: readonly {
+    readonly base: string;
+    readonly diagnostics: readonly Diagnostic[];
+    readonly faults: readonly string[];
+  }[];
+  /** Messages that are primary in no mutant. */
+  readonly unproven: readonly { readonly rule: string; readonly message: string }[];
+  /** Rules without a boundary case. */
+  readonly unbounded: readonly string[];
+}
+
+export async function prove(options: ProveOptions): Promise<Proof> {
+  const results: ProofResult[] = [];
+  const dirty: Proof["dirty"][number][] = [];
+  const bases = new Map<string, Tree | undefined>();
+  const baseOf = async (name: string): Promise<Tree | undefined> => {
+    if (bases.has(name)) return bases.get(name);
+    const tree = options.base(name);
+    bases.set(name, tree);
+    if (tree !== undefined) {
+      const clean = await options.lint(tree, undefined);
+      if (clean.diagnostics.length > 0 || clean.faults.length > 0)
+        dirty.push({ base: name, diagnostics: clean.diagnostics, faults: clean.faults });
+    }
+    return tree;
+  };
+  await baseOf("redis-lab");
+  const unproven: Proof["unproven"][number][] = [];
+  const unbounded: string[] = [];
+  for (const rule of options.rules) {
+    if (options.selected !== undefined && !options.selected(rule.id)) continue;
+    if (Object.keys(rule.on).length === 0 && !options.fixtures.has(rule.id)) continue;
+    const fixture = options.fixtures.get(rule.id) ?? { killed: [], silent: [] };
+    const primary = new Set(fixture.killed.map((k) => k.by));
+    for (const id of Object.keys(rule.messages)) if (!primary.has(id)) unproven.push({ rule: rule.id, message: id });
+    if (fixture.silent.length === 0) unbounded.push(rule.id);
+    for (const c of fixture.killed)
+      results.push(await judge(rule, c, await baseOf(c.base ?? "redis-lab"), options.lint));
+    for (const c of fixture.silent)
+      results.push(await judge(rule, c, await baseOf(c.base ?? "redis-lab"), options.lint));
+  }
+  return { results, dirty, unproven, unbounded };
+}
+
+async function judge(
+  rule: Rule,
+  c: KilledCase | SilentCase,
+  base: Tree | undefined,
+  lint: LintTree,
+): Promise<ProofResult> {
+  const mutant = "mutant" in c ? c : undefined;
+  const name = "mutant" in c ? c.mutant : c.name;
+  const result = (
+    status: ProofStatus,
+    detail: string | undefined,
+    diagnostics: readonly Diagnostic[] = [],
+    at?: Diagnostic,
+  ): ProofResult => ({
+    rule: rule.id,
+    name,
+    kind: mutant === undefined ? "boundary" : "mutant",
+    status,
+    message: mutant?.by,
+    killedBy: [...new Set(diagnostics.map((d) => d.rule))].sort(),
+    at: at === undefined ? undefined : { file: at.at.source.file, ...at.at.source.position(at.at.start) },
+    detail,
+    diagnostics,
+  });
+  if (base === undefined) return result("Invalid", `there is no base "${c.base ?? "redis-lab"}"`);
+  const edits = editsOf(c.edit);
+  let tree: Tree;
+  try {
+    tree = applyFileEdits(base, edits);
+  } catch (error) {
+    if (error instanceof EditError) return result("Invalid", error.message);
+    throw error;
+  }
+  const { diagnostics, faults, crashes } = await lint(tree, c.today);
+  if (faults.length > 0) return result("Invalid", faults[0], diagnostics);
+  if (crashes.length > 0)
+    return result("Invalid", `${crashes[0]!.rule} crashed: ${crashes[0]!.error.stack}`, diagnostics);
+
+  const file = edits[0]?.file ?? "";
+  const expected: Required<Pick<Expected, "rule" | "message" | "at" | "file">>[] & { severity?: string }[] = [];
+  const severities: (string | undefined)[] = [];
+  const expect = (e: Expected): void => {
+    expected.push({ rule: e.rule ?? rule.id, message: e.message, at: e.at, file: e.file ?? file });
+    severities.push(e.severity);
+  };
+  if (mutant !== undefined)
+    expect({
+      message: mutant.by,
+      at: mutant.at,
+      ...(mutant.file === undefined ? {} : { file: mutant.file }),
+      ...(mutant.severity === undefined ? {} : { severity: mutant.severity }),
+    });
+  for (const e of c.also ?? []) expect(e);
+
+  const left = [...diagnostics];
+  let problem: { status: ProofStatus; detail: string } | undefined;
+  let primary: Diagnostic | undefined;
+  expected.forEach((e, i) => {
+    const fits = (d: Diagnostic): boolean =>
+      d.rule === e.rule && d.messageId === e.message && (severities[i] === undefined || d.severity === severities[i]);
+    const found = left.findIndex((d) => fits(d) && d.at.source.file === e.file && textAt(d).startsWith(e.at));
+    if (found >= 0) {
+      if (i === 0 && mutant !== undefined) primary = left[found];
+      left.splice(found, 1);
+      return;
+    }
+    const elsewhere = left.findIndex(fits);
+    if (elsewhere >= 0) {
+      const d = left[elsewhere]!;
+      left.splice(elsewhere, 1);
+      problem ??= {
+        status: "WrongPlace",
+        detail: `${e.rule} (${e.message}) is at ${show(d)}, not at ${e.file} "${e.at}"`,
+      };
+    } else if (i === 0 && mutant !== undefined)
+      problem = {
+        status: "Survived",
+        detail: `nothing reported ${e.rule} (${e.message})${left.length > 0 ? `; reported were ${left.map(show).join(", ")}` : ""}`,
+      };
+    else problem ??= { status: "Missing", detail: `${e.rule} (${e.message}) did not report` };
+  });
+  if (problem !== undefined) return result(problem.status, problem.detail, diagnostics, primary);
+  if (left.length > 0)
+    return result(mutant === undefined ? "Noisy" : "Surplus", left.map(show).join("; "), diagnostics, primary);
+  return result(mutant === undefined ? "Silent" : "Killed", undefined, diagnostics, primary);
+}
+
+/** The text that a finding's span covers. */
+export function textAt(d: Diagnostic): string {
+  return d.at.source.slice(d.at);
+}
+
+function show(d: Diagnostic): string {
+  const { line, column } = d.at.source.position(d.at.start);
+  const text = textAt(d);
+  return `${d.rule} (${d.messageId}, ${d.severity}) at ${d.at.source.file}:${line}:${column} "${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`;
+}

@@ -1,0 +1,350 @@
+/**
+ * What a rule reads. A contract is built over proxies of its values, and each part of a run (the build, a handler on an
+ * entity) notes the places that it looked at. What no mutant of those places changes cannot change the result.
+ */
+import { type Path, YamlDocument, type YamlFile, type YamlNode, type YamlPair } from "../document/yaml.js";
+import { InputFile } from "../model/input.js";
+import { Source, type Span, TextView } from "../text/source.js";
+import type { ValueChange } from "./mutant.js";
+
+/**
+ * Reads of one part of a run. Keys: `file\0document\0pointer\0key` for a value, the same with `?key` for whether a key is
+ * there, `*` for which keys there are, `#` in place of the pointer for facts of the document as text (`duplicates`, `tree`),
+ * and the bare file for its text.
+ */
+export type ReadSet = Set<string>;
+
+export class Recorder {
+  /** Keys are kept once, however many handlers read the same place. */
+  readonly #known: Map<string, string>;
+  #current: ReadSet | undefined;
+
+  constructor(known: Map<string, string>) {
+    this.#known = known;
+  }
+
+  /** Runs `work` with its reads noted in `into`. */
+  during<T>(into: ReadSet | undefined, work: () => T): T {
+    const before = this.#current;
+    this.#current = into;
+    try {
+      return work();
+    } finally {
+      this.#current = before;
+    }
+  }
+
+  note(key: string): void {
+    if (this.#current === undefined) return;
+    let kept = this.#known.get(key);
+    if (kept === undefined) this.#known.set(key, (kept = key));
+    this.#current.add(kept);
+  }
+
+  /** The same file, its reads noted. */
+  file(base: InputFile): InputFile {
+    return new RecordingInput(base, this);
+  }
+}
+
+export function pointerKey(path: Path): string {
+  return path.join("/");
+}
+
+function isIndex(key: string): boolean {
+  const c = key.charCodeAt(0);
+  return c >= 48 && c <= 57;
+}
+
+/** A proxy that notes each key read; refuses writes, because rules share the values. */
+function watch(value: object, prefix: string, recorder: Recorder): object {
+  const children = new Map<string, object>();
+  const list = Array.isArray(value);
+  const path = (key: string): string => `${prefix}\0${key}`;
+  return new Proxy(value, {
+    get(target, key, receiver) {
+      const found: unknown = Reflect.get(target, key, receiver);
+      if (typeof key === "symbol") return found;
+      if (list && !isIndex(key)) {
+        if (key === "length") recorder.note(path("*"));
+        return found;
+      }
+      // methods of Object.prototype are no fields of the document
+      if (typeof found === "function") return found;
+      recorder.note(path(key));
+      if (found === null || typeof found !== "object") return found;
+      let child = children.get(key);
+      if (child === undefined) {
+        const at = prefix.lastIndexOf("\0");
+        const pointer = prefix.slice(at + 1);
+        const below = `${prefix.slice(0, at + 1)}${pointer === "" ? key : `${pointer}/${key}`}`;
+        children.set(key, (child = watch(found, below, recorder)));
+      }
+      return child;
+    },
+    has(target, key) {
+      if (typeof key === "string") recorder.note(path(`?${key}`));
+      return Reflect.has(target, key);
+    },
+    getOwnPropertyDescriptor(target, key) {
+      if (typeof key === "string") recorder.note(path(`?${key}`));
+      return Reflect.getOwnPropertyDescriptor(target, key);
+    },
+    ownKeys(target) {
+      recorder.note(path("*"));
+      return Reflect.ownKeys(target);
+    },
+    set() {
+      throw new TypeError("a rule or the model changed a value of a document");
+    },
+    deleteProperty() {
+      throw new TypeError("a rule or the model changed a value of a document");
+    },
+    defineProperty() {
+      throw new TypeError("a rule or the model changed a value of a document");
+    },
+  });
+}
+
+function watchedText<T extends Source | TextView>(target: T, note: () => void): T {
+  const { text } = target;
+  Object.defineProperty(target, "text", {
+    get: () => {
+      note();
+      return text;
+    },
+    enumerable: true,
+  });
+  return target;
+}
+
+class RecordingDocument extends YamlDocument {
+  readonly #base: YamlDocument;
+  readonly #recorder: Recorder;
+  readonly #prefix: string;
+  readonly #views = new Map<string, TextView | undefined>();
+
+  constructor(base: YamlDocument, file: string, index: number, recorder: Recorder) {
+    const prefix = `${file}\0${index}`;
+    const { value } = base;
+    super(
+      base.source,
+      base.start,
+      base.end,
+      base.meaning,
+      value !== null && typeof value === "object" ? watch(value, `${prefix}\0`, recorder) : value,
+      base.duplicates,
+    );
+    this.#base = base;
+    this.#recorder = recorder;
+    this.#prefix = prefix;
+    Object.defineProperty(this, "duplicates", {
+      get: () => {
+        recorder.note(`${prefix}\0#\0duplicates`);
+        return base.duplicates;
+      },
+    });
+  }
+
+  override get root(): YamlNode | undefined {
+    this.#recorder.note(`${this.#prefix}\0#\0tree`);
+    return this.#base.root;
+  }
+
+  // where something stands is asked for findings only, and a verdict does not compare places
+  override node(path: Path): YamlNode | undefined {
+    return this.#base.node(path);
+  }
+
+  override pair(path: Path): YamlPair | undefined {
+    return this.#base.pair(path);
+  }
+
+  override locate(path: Path, what?: "value" | "key" | "pair"): Span {
+    return this.#base.locate(path, what);
+  }
+
+  override nearest(path: Path): Span {
+    return this.#base.nearest(path);
+  }
+
+  override view(path: Path): TextView | undefined {
+    const pointer = pointerKey(path);
+    if (this.#views.has(pointer)) return this.#views.get(pointer);
+    const base = this.#base.view(path);
+    const parent = pointerKey(path.slice(0, -1));
+    const key = `${this.#prefix}\0${parent}\0${String(path[path.length - 1])}`;
+    const view =
+      base === undefined
+        ? undefined
+        : watchedText(new TextView(base.source, base.text, base.segments), () => this.#recorder.note(key));
+    this.#views.set(pointer, view);
+    return view;
+  }
+}
+
+class RecordingInput extends InputFile {
+  readonly #base: InputFile;
+  readonly #recorder: Recorder;
+  #documents: YamlFile | undefined;
+  #watched: TextView | undefined;
+
+  constructor(base: InputFile, recorder: Recorder) {
+    const { bytes, fault, file } = base;
+    const note = (): void => recorder.note(file);
+    const source = watchedText(new Source(file, base.source.text), note);
+    super(
+      source,
+      base.kind,
+      fault === undefined ? { templated: base.templated } : { templated: base.templated, fault },
+    );
+    this.#base = base;
+    this.#recorder = recorder;
+    Object.defineProperty(this, "bytes", {
+      get: () => {
+        note();
+        return bytes;
+      },
+    });
+  }
+
+  override get view(): TextView {
+    this.#watched ??= watchedText(new TextView(this.source, this.#base.source.text), () =>
+      this.#recorder.note(this.file),
+    );
+    return this.#watched;
+  }
+
+  override get yaml(): YamlFile {
+    if (this.#documents === undefined) {
+      const { documents, problems } = this.#base.yaml;
+      this.#documents = {
+        source: this.source,
+        documents: documents.map((d, i) => new RecordingDocument(d, this.file, i, this.#recorder)),
+        problems,
+      };
+    }
+    return this.#documents;
+  }
+}
+
+/** The read keys that a change of a document's value may disturb. `value` is the document's value before the change. */
+export function touchedKeys(file: string, document: number, value: unknown, change: ValueChange): string[] {
+  const prefix = `${file}\0${document}\0`;
+  const out: string[] = [`${prefix}#\0tree`];
+  const touch = (container: Path, ...keys: (string | number)[]): void => {
+    const at = `${prefix}${pointerKey(container)}\0`;
+    for (const key of keys) out.push(at + String(key));
+  };
+  const { path } = change;
+  const parent = path.slice(0, -1);
+  const last = path[path.length - 1]!;
+  switch (change.kind) {
+    case "set":
+      touch(parent, last);
+      break;
+    case "remove":
+    case "rename":
+      if (typeof last === "number") touchFrom(last, parent);
+      else touch(parent, last, `?${last}`, "*");
+      if (change.kind === "rename") touch(parent, change.to, `?${change.to}`);
+      break;
+    case "insert":
+      touchFrom(change.index, path);
+      break;
+    case "swap":
+      touch(path, change.first, change.second);
+      break;
+    case "duplicate":
+      out.push(`${prefix}#\0duplicates`);
+      break;
+  }
+  return out;
+
+  function touchFrom(index: number, list: Path): void {
+    const items = list.reduce<unknown>((v, step) => (v as Record<string | number, unknown>)[step], value);
+    const length = Array.isArray(items) ? items.length : 0;
+    touch(list, "*");
+    for (let i = index; i <= length; i++) touch(list, i, `?${i}`);
+  }
+}
+
+/** The read keys of the places where two values of a document differ; undefined where they have nothing in common. */
+export function differentKeys(file: string, document: number, before: unknown, after: unknown): string[] | undefined {
+  const prefix = `${file}\0${document}\0`;
+  const out: string[] = [`${prefix}#\0tree`];
+  const compare = (a: unknown, b: unknown, pointer: string): void => {
+    const container = `${prefix}${pointer}\0`;
+    const left = a as Record<string, unknown>;
+    const right = b as Record<string, unknown>;
+    const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+    let set = false;
+    for (const name of names) {
+      const [x, y] = [left[name], right[name]];
+      const [inLeft, inRight] = [Object.hasOwn(left, name), Object.hasOwn(right, name)];
+      if (inLeft !== inRight) {
+        out.push(container + name, `${container}?${name}`);
+        set = true;
+      } else if (isContainer(x) && isContainer(y) && Array.isArray(x) === Array.isArray(y))
+        compare(x, y, pointer === "" ? name : `${pointer}/${name}`);
+      else if (!Object.is(x, y)) out.push(container + name);
+    }
+    if (set) out.push(`${container}*`);
+  };
+  if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) return undefined;
+  compare(before, after, "");
+  return out;
+}
+
+function isContainer(value: unknown): value is object {
+  return value !== null && typeof value === "object";
+}
+
+/** The value with a change in it; everything beside the path is shared. */
+export function applyChange(value: unknown, change: ValueChange): unknown {
+  if (change.kind === "duplicate") return value;
+  const target = change.kind === "insert" || change.kind === "swap" ? change.path : change.path.slice(0, -1);
+  return along(value, target, 0, (container) => {
+    if (Array.isArray(container)) {
+      const list: unknown[] = container.slice();
+      if (change.kind === "set") list[Number(change.path.at(-1))] = change.value;
+      else if (change.kind === "remove") list.splice(Number(change.path.at(-1)), 1);
+      else if (change.kind === "insert") list.splice(change.index, 0, change.value);
+      else if (change.kind === "swap") {
+        list[change.first] = container[change.second];
+        list[change.second] = container[change.first];
+      }
+      return list;
+    }
+    const from = container as Record<string, unknown>;
+    const out: Record<string, unknown> = {};
+    const key = String(change.path.at(-1));
+    for (const name of Object.keys(from)) {
+      if (name !== key) put(out, name, from[name]);
+      else if (change.kind === "set") put(out, name, change.value);
+      else if (change.kind === "rename") put(out, change.to, from[name]);
+    }
+    return out;
+  });
+}
+
+function put(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
+}
+
+function along(value: unknown, path: Path, depth: number, change: (container: object) => object): unknown {
+  if (depth === path.length) return change(value as object);
+  const step = path[depth]!;
+  if (Array.isArray(value)) {
+    const list: unknown[] = value.slice();
+    list[step as number] = along(list[step as number], path, depth + 1, change);
+    return list;
+  }
+  const from = value as Record<string, unknown>;
+  const out: Record<string, unknown> = {};
+  for (const name of Object.keys(from))
+    put(out, name, name === step ? along(from[name], path, depth + 1, change) : from[name]);
+  return out;
+}

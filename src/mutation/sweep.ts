@@ -1,0 +1,646 @@
+/**
+ * The sweep: every mutant of a contract judged by the rules. A mutant is killed when a rule reports, at warning or above,
+ * what it did not report before.
+ *
+ * Judged without starting over: values are changed copy-on-write, texts parse one document again, and only those handlers
+ * run again that read the changed place (recorded once on the unchanged contract). Where that cannot be known, because the
+ * change touches what the model itself is built from, all rules run; where grouping or suppressions are concerned, the
+ * files are linted from their text.
+ */
+import { type DuplicateKey, parseSlice, YamlDocument } from "../document/yaml.js";
+import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
+import { morePlaces, type RuleCrash, severityOf } from "../engine/lint.js";
+import { fill, messageSpec, type ReportExtra, type Rule, type RuleContext } from "../engine/rule.js";
+import { kubeObjects, rebuildContract } from "../model/build.js";
+import type { Contract, EntityKind } from "../model/contract.js";
+import { InputFile } from "../model/input.js";
+import { KubeObject } from "../model/kubernetes/object.js";
+import { Container, Workload } from "../model/kubernetes/workload.js";
+import type { Place } from "../model/place.js";
+import { Source, type Span } from "../text/source.js";
+import { type Equivalent, Equivalents } from "./equivalent.js";
+import { type Mutant, type MutantResult, type MutantStatus, mutantsOf, mutatedText } from "./mutant.js";
+import { mutationsOf } from "./mutators/index.js";
+import { applyChange, differentKeys, type ReadSet, Recorder, touchedKeys } from "./recorder.js";
+
+/** What a lint of the files as texts gives. */
+export interface Relint {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly faults: readonly string[];
+  readonly crashes: readonly RuleCrash[];
+}
+
+export interface SweepOptions {
+  readonly rules: readonly Rule[];
+  /** Contracts that share a root; a file may belong to several. */
+  readonly contracts: readonly Contract[];
+  /** Findings of the unchanged contracts that count (after suppressions). */
+  readonly accepted: readonly Diagnostic[];
+  /** Whether comments or the contract file suppress findings. */
+  readonly suppressing: boolean;
+  readonly equivalents?: readonly Equivalent[] | undefined;
+  /** Makes the parsers ready that a contract's documents need. */
+  readonly prepare?: ((contract: Contract) => Promise<void>) | undefined;
+  /** Lints everything with one file's text replaced. */
+  readonly relint: (file: string, text: string) => Promise<Relint>;
+  /** Which mutants are wanted (changed lines, one of several parts). */
+  readonly wanted?: ((mutant: Mutant, index: number) => boolean) | undefined;
+  /** Called now and then; false ends the sweep early. */
+  readonly tick?: ((done: number, total: number) => Promise<boolean>) | undefined;
+  /** Judges every mutant by `relint`: the slow truth that the fast way is compared with. */
+  readonly fromText?: boolean | undefined;
+}
+
+export interface Sweep {
+  readonly results: readonly MutantResult[];
+  /** Files without mutators, or without anything to mutate. */
+  readonly untouched: readonly string[];
+  /** Declared equivalents that a rule reports, or that match no mutant. */
+  readonly stale: readonly { readonly entry: Equivalent; readonly mutant: Mutant | undefined }[];
+  /** Ended before all mutants were judged. */
+  readonly stopped: boolean;
+}
+
+/** A verdict before equivalents are looked up. */
+interface Verdict {
+  readonly status: MutantStatus;
+  readonly killedBy: readonly string[];
+  readonly coveredBy: readonly string[];
+  readonly reason: string | undefined;
+}
+
+export async function sweep(options: SweepOptions): Promise<Sweep> {
+  const judge = await Judge.create(options);
+  const files = new Map<string, InputFile>();
+  for (const contract of options.contracts) for (const file of contract.files) files.set(file.file, file);
+  const untouched: string[] = [];
+  const mutants: Mutant[] = [];
+  for (const file of [...files.values()].sort((a, b) => (a.file < b.file ? -1 : 1))) {
+    const own = [...mutantsOf(file.source, mutationsOf(file))];
+    if (own.length === 0) untouched.push(file.file);
+    own.sort((a, b) => a.start - b.start || a.end - b.end || (a.id < b.id ? -1 : 1));
+    mutants.push(...own);
+  }
+  const wanted = options.wanted === undefined ? mutants : mutants.filter(options.wanted);
+  const equivalents = new Equivalents(options.equivalents ?? []);
+  const results: MutantResult[] = [];
+  const stale: { entry: Equivalent; mutant: Mutant | undefined }[] = [];
+  let stopped = false;
+  for (const mutant of wanted) {
+    if (
+      options.tick !== undefined &&
+      results.length % 32 === 0 &&
+      !(await options.tick(results.length, wanted.length))
+    ) {
+      stopped = true;
+      break;
+    }
+    (globalThis as any).__m =
+      mutant.mutator + " " + mutant.field.replace(/^([A-Za-z]+)\/[^:]*:/, "$1:").replace(/\[[^\]]*\]/g, "[]");
+    const verdict = await judge.verdict(mutant);
+    const entry = equivalents.find(mutant);
+    if (entry !== undefined && (verdict.status === "Survived" || verdict.status === "NoCoverage")) {
+      results.push({
+        mutant,
+        status: "Ignored",
+        killedBy: [],
+        coveredBy: verdict.coveredBy,
+        reason: verdict.status === "NoCoverage" ? `${entry.reason} (no rule reads it)` : entry.reason,
+      });
+      continue;
+    }
+    if (entry !== undefined) stale.push({ entry, mutant });
+    results.push({ mutant, ...verdict });
+  }
+  if (wanted.length === mutants.length && !stopped)
+    for (const entry of equivalents.unused(mutants)) stale.push({ entry, mutant: undefined });
+  if (options.tick !== undefined && !stopped) await options.tick(results.length, wanted.length);
+  return { results, untouched, stale, stopped };
+}
+
+/** A finding as a verdict compares it: position plays no part, because a mutant may move what stands below it. */
+interface Found {
+  readonly rule: string;
+  readonly key: string;
+  readonly text: string;
+}
+
+function foundOf(d: Diagnostic): Found {
+  return { rule: d.rule, key: keyOf(d.rule, d.messageId, d.at.source.file, d.message), text: d.message };
+}
+
+function keyOf(rule: string, id: string, file: string, message: string): string {
+  return `${rule}\0${id}\0${file}\0${message}`;
+}
+
+/** One handler on one entity: what it read and said on the unchanged contract. */
+interface Invocation {
+  readonly rule: Rule;
+  readonly kind: EntityKind;
+  readonly index: number;
+  /** The entity in the unchanged contract. */
+  readonly entity: unknown;
+  readonly reads: ReadSet;
+  /** Documents (`file\0index`) of which it reads nearly every field: it guards the form, not a meaning. */
+  readonly blanket: ReadonlySet<string>;
+}
+
+class Judge {
+  readonly #options: SweepOptions;
+  readonly #engines: readonly Engine[];
+  readonly #accepted: ReadonlySet<string>;
+
+  private constructor(options: SweepOptions, engines: readonly Engine[]) {
+    this.#options = options;
+    this.#engines = engines;
+    this.#accepted = new Set(options.accepted.filter(counts).map((d) => foundOf(d).key));
+  }
+
+  static async create(options: SweepOptions): Promise<Judge> {
+    const engines: Engine[] = [];
+    if (options.fromText !== true)
+      for (const contract of options.contracts) engines.push(await Engine.create(contract, options));
+    return new Judge(options, engines);
+  }
+
+  async verdict(mutant: Mutant): Promise<Verdict> {
+    if (this.#options.fromText === true) return this.#fromText(mutant, [], true);
+    const covered = new Set<string>();
+    const found: Found[] = [];
+    let reads = false;
+    for (const engine of this.#engines) {
+      const file = engine.contract.files.find((f) => f.source === mutant.source);
+      if (file === undefined) continue;
+      const outcome = await engine.judge(mutant, file, this.#options.suppressing);
+      if (outcome === "invalid")
+        return { status: "CompileError", killedBy: [], coveredBy: [], reason: "it does not parse" };
+      for (const rule of outcome.coveredBy) covered.add(rule);
+      reads ||= outcome.read;
+      if (outcome.relint) return this.#fromText(mutant, [...covered].sort(), reads);
+      if (outcome.crash !== undefined)
+        return {
+          status: "RuntimeError",
+          killedBy: [],
+          coveredBy: [...covered].sort(),
+          reason: `${outcome.crash.rule} crashed: ${outcome.crash.error.message}`,
+        };
+      found.push(...outcome.found);
+    }
+    return settleVerdict(found, [...covered].sort(), reads);
+  }
+
+  async #fromText(mutant: Mutant, coveredBy: readonly string[], read: boolean): Promise<Verdict> {
+    const { source } = mutant;
+    const run = await this.#options.relint(source.file, mutatedText(mutant, source.text));
+    if (run.faults.length > 0) return { status: "CompileError", killedBy: [], coveredBy, reason: run.faults[0] };
+    if (run.crashes.length > 0) {
+      const { rule, error } = run.crashes[0]!;
+      return { status: "RuntimeError", killedBy: [], coveredBy, reason: `${rule} crashed: ${error.message}` };
+    }
+    if (run.diagnostics.some((d) => isParseFault(d) && d.at.source.file === source.file))
+      return { status: "CompileError", killedBy: [], coveredBy: [], reason: "it does not parse" };
+    const found = run.diagnostics
+      .filter(counts)
+      .map(foundOf)
+      .filter((f) => !this.#accepted.has(f.key));
+    return settleVerdict(found, coveredBy, read);
+  }
+}
+
+function counts(d: Diagnostic): boolean {
+  return severityRank(d.severity) >= severityRank("warning");
+}
+
+/** A document that no longer parses proves nothing about its fields. */
+function isParseFault(d: Diagnostic): boolean {
+  return d.rule === "yaml/syntax" && (d.messageId === "syntax" || d.messageId === "limit");
+}
+
+function settleVerdict(found: readonly Found[], coveredBy: readonly string[], read: boolean): Verdict {
+  if (found.length > 0) {
+    const texts = [...new Set(found.map((f) => `${f.rule}: ${f.text}`))].sort();
+    const more = texts.length > 3 ? [`and ${texts.length - 3} more`] : [];
+    return {
+      status: "Killed",
+      killedBy: [...new Set(found.map((f) => f.rule))].sort(),
+      coveredBy,
+      reason: [...texts.slice(0, 3), ...more].join("\n"),
+    };
+  }
+  const status = read || coveredBy.length > 0 ? "Survived" : "NoCoverage";
+  return { status, killedBy: [], coveredBy, reason: undefined };
+}
+
+interface Outcome {
+  readonly found: readonly Found[];
+  readonly coveredBy: readonly string[];
+  /** The model or a rule reads the place. */
+  readonly read: boolean;
+  /** The fast way cannot tell. */
+  readonly relint: boolean;
+  readonly crash: { readonly rule: string; readonly error: Error } | undefined;
+}
+
+/** Judges mutants of one contract. */
+class Engine {
+  readonly contract: Contract;
+  readonly #options: SweepOptions;
+  readonly #rules: readonly Rule[];
+  /** What the objects of the model are made of: a change there may concern every rule. */
+  readonly #hard: ReadSet;
+  /** What else the build looks at: a change there concerns every rule only where it changes the shape. */
+  readonly #soft: ReadSet;
+  readonly #shape: string;
+  readonly #readers = new Map<string, Invocation[]>();
+  /** Findings of the unchanged contract by rule. */
+  readonly #base = new Map<Rule, ReadonlySet<string>>();
+  /** Node trees are kept by weak reference; a sweep asks for them again and again. */
+  readonly #trees: unknown[] = [];
+
+  static async create(contract: Contract, options: SweepOptions): Promise<Engine> {
+    await options.prepare?.(contract);
+    const rules = options.rules.filter((r) => contract.setting(r.id).severity !== "off");
+    const known = new Map<string, string>();
+    const recorder = new Recorder(known);
+    const hard: ReadSet = new Set();
+    const build: ReadSet = new Set();
+    const watched = watchFiles(contract, recorder);
+    recorder.during(hard, () => {
+      for (const file of watched.values()) {
+        if (file.kind !== "kubernetes" || file.fault !== undefined) continue;
+        for (const document of file.yaml.documents) kubeObjects(file, document);
+      }
+    });
+    recorder.during(build, () => {
+      const made = rebuildContract(contract, watched);
+      for (const kind of new Set(rules.flatMap((r) => Object.keys(r.on) as EntityKind[]))) made.entities(kind);
+      shapeOf(made);
+      // an inferred contract is held together by references
+      if (!contract.declared) for (const o of made.objects) if (o instanceof Workload) void o.references;
+    });
+    const soft: ReadSet = new Set();
+    for (const key of build) (isText(key) ? soft : hard).add(key);
+    const invocations: Invocation[] = [];
+    for (const rule of rules) {
+      for (const kind of Object.keys(rule.on) as EntityKind[]) {
+        const { length } = contract.entities(kind);
+        for (let index = 0; index < length; index++) invocations.push(record(contract, rule, kind, index, known));
+      }
+    }
+    return new Engine(contract, options, rules, hard, soft, invocations);
+  }
+
+  private constructor(
+    contract: Contract,
+    options: SweepOptions,
+    rules: readonly Rule[],
+    hard: ReadSet,
+    soft: ReadSet,
+    invocations: readonly Invocation[],
+  ) {
+    this.contract = contract;
+    this.#options = options;
+    this.#rules = rules;
+    this.#hard = hard;
+    this.#soft = soft;
+    for (const invocation of invocations) {
+      for (const key of invocation.reads) {
+        const list = this.#readers.get(key);
+        if (list === undefined) this.#readers.set(key, [invocation]);
+        else list.push(invocation);
+      }
+    }
+    this.#shape = shapeOf(contract);
+    const [first] = contract.files;
+    for (const rule of first === undefined ? [] : rules) {
+      const { found } = this.#run(new Changed(contract, first!, first!), rule);
+      this.#base.set(rule, new Set(found.map((f) => f.key)));
+    }
+    for (const file of contract.files) {
+      if (file.fault !== undefined || !hasDocuments(file)) continue;
+      for (const document of file.yaml.documents) this.#trees.push(document.root);
+    }
+  }
+
+  async judge(mutant: Mutant, file: InputFile, suppressing: boolean): Promise<Outcome | "invalid"> {
+    const changed = changeFile(mutant, file);
+    if (changed === "invalid") return "invalid";
+    const { keys } = changed;
+    const hard = keys === undefined || keys.some((k) => this.#hard.has(k));
+    const soft = keys?.some((k) => this.#soft.has(k)) === true;
+    const affected = new Set<Invocation>();
+    const covering = new Set<string>();
+    let read = hard;
+    for (const key of keys ?? []) {
+      const list = this.#readers.get(key);
+      if (list === undefined) continue;
+      for (const invocation of list) {
+        affected.add(invocation);
+        if (!isScan(key, file, invocation, mutant)) covering.add(invocation.rule.id);
+      }
+    }
+    if (covering.size > 0) read = true;
+    const coveredBy = [...covering].sort();
+    const none: Outcome = { found: [], coveredBy, read, relint: false, crash: undefined };
+    const { declared } = this.contract;
+    const marked = suppressing && /quorumlint:/.test(mutant.source.text.slice(mutant.start, mutant.end));
+    if (marked || (!declared && (hard || soft))) return { found: [], coveredBy, read, relint: true, crash: undefined };
+    if (!hard && !soft && affected.size === 0) return none;
+
+    const replaced = changed.make();
+    const now = new Changed(this.contract, file, replaced);
+    const parsed = hard || soft || !hasDocuments(file);
+    if (parsed && this.#options.prepare !== undefined) await this.#options.prepare(now.contract);
+    const all = hard || (soft && shapeOf(now.contract) !== this.#shape);
+    const found: Found[] = [];
+    let different = false;
+    const rules = all ? this.#rules : [...new Set([...affected].map((i) => i.rule))];
+    for (const rule of rules) {
+      const base = this.#base.get(rule)!;
+      // findings that are folded into one are counted over the whole rule
+      const own = all || !declared ? undefined : [...affected].filter((i) => i.rule === rule);
+      const result = this.#run(now, rule, own);
+      if (result.crash !== undefined) return { found: [], coveredBy, read, relint: false, crash: result.crash };
+      for (const f of result.found) if (!base.has(f.key)) found.push(f);
+      if (suppressing && !different)
+        different = own === undefined ? result.found.length !== base.size : own.length > 0 && base.size > 0;
+    }
+    const relint = suppressing && (found.length > 0 || different);
+    return { found, coveredBy, read, relint, crash: undefined };
+  }
+
+  /** What a rule says of the changed contract, by all its handlers or by some. */
+  #run(
+    now: Changed,
+    rule: Rule,
+    only?: readonly Invocation[],
+  ): { found: Found[]; crash: { rule: string; error: Error } | undefined } {
+    const pending: { id: string; file: string; text: string; once: boolean }[] = [];
+    const { declared } = this.contract;
+    const setting = this.contract.setting(rule.id);
+    const context = {
+      get contract() {
+        return now.contract;
+      },
+      options: setting.options,
+      report: (id: string, data: unknown, at: Span | Place, extra?: ReportExtra) => {
+        const severity = severityOf(rule, id, declared, setting.severity as never, extra?.severity);
+        if (severity === "off" || severityRank(severity) < severityRank("warning")) return;
+        const spec = messageSpec(rule, id);
+        pending.push({
+          id,
+          file: fileOf(at),
+          text: fill(spec.text, data as Readonly<Record<string, string | number>> | undefined),
+          once: spec.once === true && !declared,
+        });
+      },
+    } as RuleContext<Record<string, string>>;
+    try {
+      if (only === undefined) {
+        for (const kind of Object.keys(rule.on) as EntityKind[]) {
+          const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
+          for (const entity of now.contract.entities(kind)) handler(entity, context);
+        }
+      } else {
+        for (const { kind, index, entity } of only) {
+          const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
+          handler(now.counterpart(kind, index, entity), context);
+        }
+      }
+    } catch (cause) {
+      return {
+        found: [],
+        crash: { rule: rule.id, error: cause instanceof Error ? cause : new Error(String(cause)) },
+      };
+    }
+    const found: Found[] = [];
+    const folded = new Map<string, { first: (typeof pending)[number]; count: number }>();
+    for (const p of pending) {
+      if (!p.once) {
+        found.push({ rule: rule.id, key: keyOf(rule.id, p.id, p.file, p.text), text: p.text });
+        continue;
+      }
+      const group = folded.get(p.id);
+      if (group === undefined) folded.set(p.id, { first: p, count: 0 });
+      else group.count++;
+    }
+    for (const { first, count } of folded.values()) {
+      const text = first.text + morePlaces(count);
+      found.push({ rule: rule.id, key: keyOf(rule.id, first.id, first.file, text), text });
+    }
+    return { found, crash: undefined };
+  }
+}
+
+/** The contract with one file changed; built only when somebody asks for more than an object of it. */
+class Changed {
+  readonly #base: Contract;
+  readonly #file: InputFile;
+  readonly #changed: InputFile;
+  #contract: Contract | undefined;
+
+  constructor(base: Contract, file: InputFile, changed: InputFile) {
+    this.#base = base;
+    this.#file = file;
+    this.#changed = changed;
+  }
+
+  get contract(): Contract {
+    this.#contract ??=
+      this.#file === this.#changed ? this.#base : rebuildContract(this.#base, new Map([[this.#file, this.#changed]]));
+    return this.#contract;
+  }
+
+  /** What an entity of the unchanged contract has become. */
+  counterpart(kind: EntityKind, index: number, entity: unknown): unknown {
+    if (entity instanceof InputFile) return entity === this.#file ? this.#changed : entity;
+    if (entity instanceof KubeObject) return this.#object(entity);
+    if (entity instanceof Container) {
+      const { workload } = entity;
+      const now = this.#object(workload);
+      return now === workload ? entity : (now as Workload).containers[workload.containers.indexOf(entity)];
+    }
+    return this.contract.entities(kind)[index];
+  }
+
+  #object(object: KubeObject): KubeObject {
+    if (object.input !== this.#file) return object;
+    const at = this.#file.yaml.documents.indexOf(object.document);
+    const nth = kubeObjects(this.#file, object.document).indexOf(object);
+    return kubeObjects(this.#changed, this.#changed.yaml.documents[at]!)[nth]!;
+  }
+}
+
+function fileOf(at: Span | Place): string {
+  if ("source" in at) return at.source.file;
+  // the place of a node is found only when somebody reads it
+  const { document } = at as { document?: YamlDocument };
+  return document === undefined ? at.span.source.file : document.source.file;
+}
+
+function watchFiles(contract: Contract, recorder: Recorder): Map<InputFile, InputFile> {
+  return new Map(contract.files.map((f) => [f, recorder.file(f)]));
+}
+
+/** Texts that the build only classifies: a whole file, or a value of a ConfigMap. */
+function isText(key: string): boolean {
+  const [file, , pointer, name] = key.split("\0");
+  if (pointer === undefined || name === undefined) return file !== undefined;
+  return (pointer === "data" || pointer.endsWith("/data")) && name !== "*" && !name.startsWith("?");
+}
+
+/** Records one handler on one entity, on a contract of its own: what another handler has read is not kept ready for it. */
+function record(
+  contract: Contract,
+  rule: Rule,
+  kind: EntityKind,
+  index: number,
+  known: Map<string, string>,
+): Invocation {
+  const recorder = new Recorder(known);
+  const copy = rebuildContract(contract, watchFiles(contract, recorder));
+  const entity = copy.entities(kind)[index];
+  const reads: ReadSet = new Set();
+  const context = { contract: copy, options: copy.setting(rule.id).options, report: () => undefined };
+  const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
+  recorder.during(reads, () => {
+    try {
+      handler(entity, context);
+    } catch {
+      // a crash is found where the unchanged contract is linted
+    }
+  });
+  return { rule, kind, index, entity: contract.entities(kind)[index], reads, blanket: blankets(contract, reads) };
+}
+
+/** Part of a document's values that a handler must read to count as one that reads everything. */
+const BLANKET = 0.8;
+const leavesOf = new WeakMap<YamlDocument, readonly string[]>();
+
+function blankets(contract: Contract, reads: ReadSet): ReadonlySet<string> {
+  const out = new Set<string>();
+  const touched = new Set<string>();
+  for (const key of reads) {
+    const second = key.indexOf("\0", key.indexOf("\0") + 1);
+    if (second > 0) touched.add(key.slice(0, second));
+  }
+  for (const file of contract.files) {
+    if (!hasDocuments(file)) continue;
+    for (const [i, document] of file.yaml.documents.entries()) {
+      const prefix = `${file.file}\0${i}`;
+      if (!touched.has(prefix)) continue;
+      let leaves = leavesOf.get(document);
+      if (leaves === undefined) leavesOf.set(document, (leaves = leafKeys(document.value, prefix)));
+      let read = 0;
+      for (const leaf of leaves) if (reads.has(leaf)) read++;
+      if (leaves.length >= 10 && read >= BLANKET * leaves.length) out.add(prefix);
+    }
+  }
+  return out;
+}
+
+function leafKeys(value: unknown, prefix: string): string[] {
+  const out: string[] = [];
+  const walk = (at: unknown, pointer: string): void => {
+    if (at === null || typeof at !== "object") return;
+    for (const key of Object.keys(at)) {
+      const child = (at as Record<string, unknown>)[key];
+      if (child !== null && typeof child === "object") walk(child, pointer === "" ? key : `${pointer}/${key}`);
+      else out.push(`${prefix}\0${pointer}\0${key}`);
+    }
+  };
+  walk(value, "");
+  return out;
+}
+
+/** Whether a read says nothing about a field: it looks at the whole text, or at every field alike. */
+function isScan(key: string, file: InputFile, invocation: Invocation, mutant: Mutant): boolean {
+  if (invocation.blanket.has(`${file.file}\0${mutant.document}`)) return true;
+  if (key.includes("\0#\0")) return true;
+  return !key.includes("\0") && (hasDocuments(file) || invocation.kind === "File");
+}
+
+function hasDocuments(file: InputFile): boolean {
+  return (file.kind === "kubernetes" || file.kind === "yaml") && file.fault === undefined;
+}
+
+interface ChangedFile {
+  /** Read keys that the change disturbs; undefined: it may disturb all. */
+  readonly keys: readonly string[] | undefined;
+  readonly make: () => InputFile;
+}
+
+function changeFile(mutant: Mutant, file: InputFile): ChangedFile | "invalid" {
+  const text = mutatedText(mutant, file.source.text);
+  const { document: index, change } = mutant;
+  if (!hasDocuments(file) || index === undefined) {
+    const changed = file.withText(text);
+    if ((hasDocuments(file) || file.kind === "json") && changed.yaml.problems.length > 0) return "invalid";
+    return { keys: hasDocuments(file) ? undefined : [file.file], make: () => changed };
+  }
+  const before = file.yaml.documents[index]!;
+  const end = before.end + text.length - file.source.text.length;
+  const source = new Source(file.file, text);
+  if (change !== undefined) {
+    const keys = touchedKeys(file.file, index, before.value, change);
+    keys.push(file.file);
+    return {
+      keys,
+      make: () => {
+        const { duplicates } = before;
+        const more: DuplicateKey[] =
+          change.kind === "duplicate"
+            ? [
+                {
+                  key: change.key,
+                  at: source.span(change.at, change.at + change.key.length),
+                  first: source.span(mutant.start, mutant.start),
+                },
+              ]
+            : [];
+        const value = applyChange(before.value, change);
+        const document = new YamlDocument(
+          source,
+          before.start,
+          end,
+          before.meaning,
+          value,
+          more.length === 0 ? duplicates : [...duplicates, ...more],
+        );
+        return file.withDocuments(source, file.yaml.documents.with(index, document));
+      },
+    };
+  }
+  const parsed = parseSlice(source, before.start, end, before.meaning);
+  if (!(parsed instanceof YamlDocument)) return "invalid";
+  if (parsed.value === null || parsed.value === undefined)
+    return { keys: undefined, make: () => file.withDocuments(source, file.yaml.documents.toSpliced(index, 1)) };
+  const keys = differentKeys(file.file, index, before.value, parsed.value);
+  keys?.push(file.file);
+  if (parsed.duplicates.length !== before.duplicates.length) keys?.push(`${file.file}\0${index}\0#\0duplicates`);
+  return { keys, make: () => file.withDocuments(source, file.yaml.documents.with(index, parsed)) };
+}
+
+/**
+ * What a build makes of texts: which are configurations, ACLs and scripts, which server has which, what the image registry
+ * says. Two contracts of the same shape differ for a rule only in what it reads itself.
+ */
+function shapeOf(contract: Contract): string {
+  const { confs, acls, scripts, planes, imageRegistry } = contract;
+  const ref = (text: { input: InputFile; name: string; owner: { ref: string } | undefined }): string =>
+    `${text.input.file} ${text.name} ${text.owner?.ref ?? ""}`;
+  return JSON.stringify([
+    confs.map((c) => [ref(c), c.mode, c.templated]),
+    acls.map((a) => [ref(a), a.role, a.templated]),
+    scripts.map(ref),
+    planes.map((p) => [
+      p.role,
+      p.workload?.ref,
+      p.container?.title,
+      p.peer === undefined ? -1 : planes.indexOf(p.peer),
+      p.servers.map((s) => [s.conf === undefined ? "" : ref(s.conf), s.acl === undefined ? "" : ref(s.acl)]),
+    ]),
+    contract.files.map((f) => [f.file, f.kind]),
+    imageRegistry === undefined ? null : imageRegistry.properties.map((p) => [p.key, p.value]),
+  ]);
+}

@@ -1,0 +1,143 @@
+/** Code frames: lines of a file with the exact span marked, aligned for tabs and wide characters, cut to a width. */
+import type { Span } from "../text/source.js";
+import { lineText, visible } from "./shared.js";
+
+/** A line of a frame. `text` is safe to print; the marked cells are `[from, to)` of it, an empty mark has no cells. */
+export interface FrameLine {
+  /** 1-based line number; undefined: `text` stands for lines that are left out. */
+  readonly number: number | undefined;
+  readonly text: string;
+  readonly mark: { readonly from: number; readonly to: number } | undefined;
+}
+
+export interface FrameOptions {
+  /** Lines of context before and after. */
+  readonly context: number;
+  /** Cells that a line may take. */
+  readonly width: number;
+}
+
+const TAB = 4;
+/** Lines of a span that are shown: its first ones, and its last. */
+const FIRST_LINES = 2;
+
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+const ASCII = /^[\u0020-\u007e]*$/;
+const EMOJI = /\p{Emoji_Presentation}|\ufe0f|[\u{1f1e6}-\u{1f1ff}]{2}/u;
+const COMBINING = /^[\p{M}\u200c\u200d]/u;
+// East Asian Wide and Fullwidth, of Unicode's EastAsianWidth.txt
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u;
+
+function graphemeWidth(grapheme: string): number {
+  if (EMOJI.test(grapheme) || WIDE.test(grapheme)) return 2;
+  return COMBINING.test(grapheme) ? 0 : 1;
+}
+
+/** Cells that a text without control characters takes in a terminal. */
+export function displayWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+interface Cell {
+  readonly text: string;
+  /** Code unit of the line at which the character stands. */
+  readonly at: number;
+  readonly column: number;
+  readonly width: number;
+}
+
+function cellsOf(text: string, offset: number): Cell[] {
+  const cells: Cell[] = [];
+  let column = 0;
+  const push = (character: string, at: number): void => {
+    const tab = character === "\t";
+    const shown = tab ? " ".repeat(TAB - (column % TAB)) : visible(character);
+    const width = tab ? shown.length : graphemeWidth(shown);
+    cells.push({ text: shown, at, column, width });
+    column += width;
+  };
+  if (ASCII.test(text)) for (let i = 0; i < text.length; i++) push(text[i]!, offset + i);
+  else for (const { segment, index } of segmenter.segment(text)) push(segment, offset + index);
+  return cells;
+}
+
+/** One line of the file, cut around its marked code units `[from, to)`. */
+function cutLine(number: number, line: string, from: number, to: number, marked: boolean, width: number): FrameLine {
+  // no more of an endless line is looked at than can be shown
+  const low = Math.max(0, from - 2 * width);
+  const cells = cellsOf(line.slice(low, from + 4 * width), low);
+  const total = cells.length === 0 ? 0 : cells[cells.length - 1]!.column + cells[cells.length - 1]!.width;
+  const columnOf = (unit: number): number => cells.find((c) => c.at >= unit)?.column ?? total;
+  const start = columnOf(from);
+  const end = Math.max(start, columnOf(to));
+  const moreLeft = low > 0;
+  const moreRight = from + 4 * width < line.length;
+  if (total <= width && !moreLeft && !moreRight) {
+    const text = cells
+      .map((c) => c.text)
+      .join("")
+      .trimEnd();
+    return { number, text, mark: marked ? { from: start, to: end } : undefined };
+  }
+  const inner = Math.max(8, width - 2);
+  let first = 0;
+  if (moreLeft || end > inner) {
+    const spare = Math.max(0, inner - (end - start));
+    first = Math.max(0, start - Math.min(Math.floor(spare / 2), start));
+    if (end - start >= inner) first = Math.max(0, start - 4);
+  }
+  const shown = cells.filter((c) => c.column >= first && c.column + c.width <= first + inner);
+  const left = moreLeft || first > 0 ? "…" : "";
+  const shift = left.length - (shown[0]?.column ?? 0);
+  const last = shown[shown.length - 1];
+  const stop = last === undefined ? first : last.column + last.width;
+  const right = moreRight || stop < total ? "…" : "";
+  const clip = (column: number): number => Math.max(left.length, Math.min(column, stop) + shift);
+  return {
+    number,
+    text: left + shown.map((c) => c.text).join("") + right,
+    mark: marked ? { from: clip(start), to: clip(end) } : undefined,
+  };
+}
+
+/** The frame of a span; empty where the file has no text to show there (an empty or binary file). */
+export function frameOf(span: Span, options: FrameOptions): FrameLine[] {
+  const { source } = span;
+  const { width, context } = options;
+  if (source.text.length === 0 || source.text.slice(0, 8000).includes("\0")) return [];
+  const { lineStarts } = source;
+  const first = source.position(span.start).line;
+  let last = source.position(span.end).line;
+  // a span that ends in a line's indentation ends, for the eye, on the line before
+  while (last > first && source.text.slice(lineStarts[last - 1]!, span.end).trim() === "") last--;
+
+  const out: FrameLine[] = [];
+  const plain = (line: number): void => {
+    if (line < 1 || line > lineStarts.length) return;
+    const text = lineText(source, line);
+    if (text.trim() !== "") out.push(cutLine(line, text, 0, 0, false, width));
+  };
+  for (let line = first - context; line < first; line++) plain(line);
+  for (let line = first; line <= last; line++) {
+    if (line === first + FIRST_LINES && last > line) {
+      const left = last - line;
+      out.push({ number: undefined, text: `… ${left} more line${left === 1 ? "" : "s"}`, mark: undefined });
+      line = last;
+    }
+    const text = lineText(source, line);
+    const start = lineStarts[line - 1]!;
+    const indent = text.length - text.trimStart().length;
+    let from = line === first ? span.start - start : indent;
+    let to = Math.min(span.end - start, text.length);
+    if (line < last) to = Math.max(from, text.trimEnd().length);
+    from = Math.min(from, text.length);
+    if (line > first && text.trim() === "") continue;
+    out.push(cutLine(line, text, from, Math.max(from, to), true, width));
+  }
+  for (let line = last + 1; line <= last + context; line++) plain(line);
+  return out;
+}

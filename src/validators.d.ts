@@ -1,0 +1,16 @@
+declare module "*?validate" {
+  interface SchemaError {
+    readonly instancePath: string;
+    readonly keyword: string;
+    readonly params: Readonly<Record<string, unknown>>;
+    readonly message?: string;
+    readonly schemaPath: string;
+  }
+  const validate: ((value: unknown) => boolean) & { errors?: readonly SchemaError[] | null };
+  export default validate;
+}
+
+declare module "*?raw" {
+  const text: string;
+  export default text;
+}

@@ -1,7 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { firstLine } from "../../src/model/redis/access.js";
 import { aclErrors, isDataRule } from "../../src/model/redis/acl-verdict.js";
-import { missingSomewhere, strangers } from "../../src/model/redis/planes.js";
+import { missingSomewhere, sharedWith, strangers } from "../../src/model/redis/planes.js";
 import { ROLE_TITLE } from "../../src/model/redis/roles.js";
 
 export default defineRule({
@@ -25,7 +25,7 @@ export default defineRule({
       inferred: "warning",
     },
     "data-command": {
-      text: "the user {user} of the Sentinel ACL may run {rule}, which only data servers have: a Sentinel refuses to start on it",
+      text: "the Sentinel ACL gives {user} {rule}, which only data servers have: a Sentinel refuses to start on it",
       help: "Keep data users in the data servers' ACL.",
       inferred: "error",
     },
@@ -46,8 +46,7 @@ export default defineRule({
       const { redis } = contract;
       for (const list of redis.accessLists) {
         if (list.plane.role !== "sentinel") continue;
-        const data = redis.accessLists.find((l) => l.plane.role === "data" && l.acl !== undefined && l.acl === list.acl);
-        if (data !== undefined) {
+        if (sharedWith(redis, list) !== undefined) {
           const declared = contract.declaration("planes", "sentinel", "acl");
           report("shared", { list: list.title }, firstLine(list.view), {
             severity: list.load?.ok === false ? "error" : undefined,
@@ -80,7 +79,7 @@ export default defineRule({
         }
       }
       for (const list of redis.accessLists) {
-        if (list.plane.role !== "data") continue;
+        if (list.plane.role !== "data" || sharedWith(redis, list) !== undefined) continue;
         for (const { user, role } of strangers(redis, list)) {
           report("peer-in-data", { role: ROLE_TITLE[role], user: user.name }, user.nameAt);
         }

@@ -27,6 +27,11 @@ export default defineRule({
   },
   messages: {
     missing: { text: "the replica user {user} lacks {commands}: {effect}", inferred: "error" },
+    sync: {
+      text: "the replica user {user} has +sync and not +psync: the handshake falls back to the old SYNC, and every reconnect is a full resync",
+      help: "Write +psync.",
+      inferred: "warning",
+    },
     ping: { text: "the replica user {user} lacks +ping: {effect}", inferred: "off" },
     surplus: {
       text: "the replica user {user} has more than replication needs: {commands} (by {tokens})",
@@ -45,20 +50,19 @@ export default defineRule({
         const { user, name } = role;
         const { flavour, version } = role.access.load!.server;
         const lacks = lacking(user, permissionsFor(REPLICA, flavour, version[0]));
-        const needed = lacks.filter((l) => l.permission.necessity === "always");
+        const sync = user.may("sync") ? user.granting("sync") : undefined;
+        const legacy = sync?.text.toLowerCase() === "+sync" && lacks.some((l) => l.permission.command === "psync");
+        if (legacy) report("sync", { user: name }, sync!.at);
+        const needed = lacks.filter((l) => l.permission.necessity === "always" && !(legacy && l.permission.command === "psync"));
         for (const group of byPlace(user, needed)) {
-          const { commands, effect } = showLacks(group.lacks);
-          const legacy =
-            group.lacks.some((l) => l.permission.command === "psync") && user.may("sync")
-              ? "; +sync instead makes every reconnect a full resync"
-              : "";
-          report("missing", { user: name, commands, effect: effect + legacy }, group.at);
+          report("missing", { user: name, ...showLacks(group.lacks) }, group.at);
         }
-        for (const { at, lacks: ping } of byPlace(user, lacks.filter((l) => !needed.includes(l)))) {
+        for (const { at, lacks: ping } of byPlace(user, lacks.filter((l) => l.permission.necessity === "harmless"))) {
           report("ping", { user: name, effect: showLacks(ping).effect }, at);
         }
         const others = alsoPlays(contract, role);
         const allowed = new Set([...REPLICA.commands.map((c) => c.command), ...others]);
+        if (legacy) allowed.add("sync");
         const more = surplus(user, (c) => allowed.has(c));
         if (more !== undefined) report("surplus", { user: name, ...more }, more.at, more);
         for (const kind of others.size > 0 ? [] : (["keys", "channels"] as const)) {

@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { firstLine } from "../../src/model/redis/access.js";
+import { sharedWith } from "../../src/model/redis/planes.js";
 import { ROLE_TITLE, type RoleUser } from "../../src/model/redis/roles.js";
 
 export default defineRule({
@@ -53,7 +54,7 @@ export default defineRule({
           }
           // one that a configuration names is missing there too, and said there
           const lost = list.find((r) => r.declared && r.user === undefined && r.wiredAt === undefined);
-          if (lost === undefined || !access.complete) continue;
+          if (lost === undefined || !access.complete || sharedWith(contract.redis, access) !== undefined) continue;
           const elsewhere = roles.some((r) => r.role === lost.role && r.name === name && r.user !== undefined && r.plane === lost.plane);
           if (elsewhere) continue;
           const declaration = contract.declaration("roles", lost.role);

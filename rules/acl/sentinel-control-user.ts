@@ -65,14 +65,14 @@ export default defineRule({
         const replicaof = user.granting("replicaof");
         const instead = user.may("replicaof") && replicaof?.text.toLowerCase() === "+replicaof" ? replicaof : undefined;
 
+        const transaction = user.can("multi") !== "no";
         const lacks = lacking(user, permissions);
         const lost = lacks.some((l) => l.permission.command === "slaveof");
         if (lost && instead !== undefined) report("slaveof", { user: name }, instead.at);
         const say = (id: "missing" | "documented" | "recommended" | "coordinated", of: readonly Lack[]): void => {
-          for (const group of byPlace(user, of)) report(id, { user: name, ...showLacks(group.lacks) }, group.at);
+          for (const group of byPlace(user, of)) report(id, { user: name, ...showLacks(group.lacks, !transaction) }, group.at);
         };
         const rest = instead === undefined ? lacks : lacks.filter((l) => l.permission.command !== "slaveof");
-        const transaction = user.can("multi") !== "no";
         const needed = rest.filter(
           ({ permission: p }) => p.necessity === "always" || (p.necessity === "with-multi" && transaction),
         );

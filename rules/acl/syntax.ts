@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { aclErrors, isDataRule } from "../../src/model/redis/acl-verdict.js";
+import { aclErrors, clip, errorKind, isDataRule } from "../../src/model/redis/acl-verdict.js";
 import { suggestRule } from "../../src/model/redis/acl-suggest.js";
 
 export default defineRule({
@@ -27,7 +27,7 @@ export default defineRule({
       help: "Move the comment to the place that renders or mounts the file.",
     },
     rule: { text: "{server} does not start: {rule} is no rule of an ACL ({message}){hint}" },
-    command: { text: "{server} does not start: it has no command or category {rule}{hint}" },
+    command: { text: "{server} does not start: {rule} names no command or category that it has{hint}" },
     pattern: { text: "{server} does not start: {rule} stands after a pattern for everything", help: "Put resetkeys or resetchannels before it, or take the other pattern out." },
     hash: { text: "{server} does not start: {rule} is no hash of 64 lower-case hexadecimal digits", help: "A # starts no comment here." },
     duplicate: { text: "{server} does not start: the user {user} is defined twice" },
@@ -43,37 +43,23 @@ export default defineRule({
     Acl(acl, { contract, report }) {
       const { redis } = contract;
       const roles = contract.planes.filter((p) => p.servers.some((s) => s.acl === acl)).map((p) => p.role);
-      const seen = new Set<string>();
-      for (const role of roles.length === 0 ? [undefined] : new Set(roles)) {
-        const load = redis.acl(acl, role ?? "data");
-        const server = role === "sentinel" ? "Sentinel" : load.server.flavour === "valkey" ? "Valkey" : "Redis";
-        if (load.ok) {
-          for (const user of load.users.values()) {
-            if (user.crashes) report("getuser", { user: user.name, server }, user.nameAt);
-          }
-          continue;
+      // what only Sentinels refuse in a file that both planes load is said as that
+      const role = roles.includes("data") ? "data" : roles[0];
+      const load = redis.acl(acl, role ?? "data");
+      const server = role === "sentinel" ? "Sentinel" : load.server.flavour === "valkey" ? "Valkey" : "Redis";
+      if (load.ok) {
+        for (const user of load.users.values()) {
+          if (user.crashes) report("getuser", { user: user.name, server }, user.nameAt);
         }
-        for (const error of aclErrors(redis, acl, role)) {
-          const key = `${error.start} ${error.kind}`;
-          if (seen.has(key)) continue;
-          seen.add(key);
-          const { message, at, kind, fault, user = "" } = error;
-          const rule = at.source.slice(at);
-          const data = { server, rule };
-          if (kind === "keyword") report(rule.trimStart().startsWith("#") ? "comment" : "line", { server }, at);
-          else if (kind === "duplicate") report("duplicate", { server, user }, at);
-          else if (kind === "name") report("name", { server, message }, at);
-          else if (kind === "crash") report("crash", { server }, at);
-          else if (kind === "parenthesis") {
-            if (load.crash !== true) report("parenthesis", { server }, at);
-          } else if (fault === "ENOENT") {
-            const data7 = role === "sentinel" && isDataRule(redis, error) ? ": only a data server has it" : "";
-            const name = rule.replace(/^[+-]/, "");
-            report("command", { server, rule: name, hint: data7 === "" ? suggestRule(load.server.table, rule) : data7 }, at);
-          } else if (fault === "EEXIST" || fault === "EISDIR") report("pattern", data, at);
-          else if (fault === "EBADMSG") report("hash", data, at);
-          else report("rule", { ...data, message, hint: suggestRule(load.server.table, rule) }, at);
-        }
+        return;
+      }
+      for (const error of aclErrors(redis, acl, role)) {
+        const kind = errorKind(error, load.crash === true);
+        if (kind === undefined) continue;
+        const rule = clip(error.at.source.slice(error.at));
+        const foreign = role === "sentinel" && isDataRule(redis, error);
+        const hint = foreign ? ": only data servers have it" : suggestRule(load.server.table, rule);
+        report(kind, { server, rule, hint, message: clip(error.message), user: clip(error.user ?? "") }, error.at);
       }
     },
   },

@@ -39,8 +39,8 @@ export default defineRule({
       for (const workload of contract.workloads) {
         for (const container of workload.containers) {
           const { image } = container;
-          // the registry's own image is judged where it is declared
-          if (image !== undefined && image !== registry?.value) images.push({ text: image, at: container.at("image") });
+          // where one file names the image, another one is image/source-of-truth's matter
+          if (image !== undefined && registry === undefined) images.push({ text: image, at: container.at("image") });
         }
       }
       if (minimum !== undefined) {

@@ -1,6 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import type { Contract } from "../../src/model/contract.js";
-import { hasNamedPort, planeListeners, podPorts, portList } from "../../src/model/kubernetes/pod-ports.js";
+import { governedBy } from "../../src/model/kubernetes/pod-name.js";
+import { hasNamedPort, planeListeners, podPorts, portList, servicesOf } from "../../src/model/kubernetes/pod-ports.js";
 import type { Probe, Workload } from "../../src/model/kubernetes/workload.js";
 import { clientCalls } from "../../src/model/redis/clients.js";
 import { namedPorts, serves } from "../../src/model/redis/named-ports.js";
@@ -50,8 +51,10 @@ export default defineRule({
       const [first] = missing;
       if (first !== undefined && (contract.declared || missing.length === open.length)) {
         const at = first.at ?? listed[0]!.place;
+        const used = plane.workload !== undefined && servicesOf(contract, plane.workload).length > 0;
         report("listener", { port: first.port, container: container.title, ports: portList(numbers) }, at, {
           related: first.at === undefined ? [] : [{ at: listed[0]!.place, message: "the container's port" }],
+          severity: used ? "error" : undefined,
         });
       } else if (first === undefined) {
         const idle = listed.find((p) => !open.some((l) => l.port === p.port));
@@ -102,7 +105,9 @@ export default defineRule({
       const selector = service.get("spec", "selector");
       if (service.get("spec", "type") === "ExternalName" || selector === undefined) return;
       const pods = contract.podsMatchingMap(service.namespace, selector);
-      if (pods.length === 0) return;
+      // one that selects other pods than those whose Service it is has another fault
+      const governed = governedBy(contract, service);
+      if (pods.length === 0 || (governed.length > 0 && !governed.some((w) => pods.includes(w)))) return;
       const object = pods.map((p) => p.title).join(", ");
       asArray(service.get("spec", "ports")).forEach((raw, i) => {
         const spec = asObject(raw);
@@ -153,13 +158,14 @@ export default defineRule({
         ["egress", "to", "lets reach"],
       ] as const) {
         asArray(policy.get("spec", direction)).forEach((rule, i) => {
-          const pods =
-            direction === "ingress"
-              ? contract.podsMatching(policy.namespace, policy.get("spec", "podSelector") ?? {})
-              : peerPods(contract, policy.namespace, asArray(asObject(rule)[peers]));
           asArray(asObject(rule)["ports"]).forEach((raw, j) => {
             const { port, protocol } = asObject(raw);
-            if (typeof port !== "string" || !/[a-z]/i.test(port) || pods === undefined || pods.length === 0) return;
+            if (typeof port !== "string" || !/[a-z]/i.test(port)) return;
+            const pods =
+              direction === "ingress"
+                ? contract.podsMatching(policy.namespace, policy.get("spec", "podSelector") ?? {})
+                : peerPods(contract, policy.namespace, asArray(asObject(rule)[peers]));
+            if (pods === undefined || pods.length === 0) return;
             if (!pods.some((p) => hasNamedPort(p, port, asString(protocol) ?? "TCP")))
               report(
                 "policy",

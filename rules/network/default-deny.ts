@@ -42,14 +42,15 @@ export default defineRule({
       }
       const workloads = new Set(contract.planes.flatMap(({ workload }) => (workload === undefined ? [] : [workload])));
       for (const workload of workloads) {
-        const open = network.openDirections(workload);
+        // rules that their policy's types leave out are told by open-rule
+        const open = network.openDirections(workload).filter((d) => !network.hasIgnoredRules(workload, d));
         const object = workload.title;
         if (open.includes("ingress")) {
           const consequence = open.includes("egress")
             ? "every pod of the cluster may connect to it, and it to everything"
             : "every pod of the cluster may connect to it";
           report("open", { object, directions: listInWords(open), consequence }, network.isolatorOf(workload));
-        } else if (open.includes("egress") && !network.hasIgnoredEgress(workload)) {
+        } else if (open.includes("egress")) {
           report("egress", { object }, network.isolatorOf(workload));
         }
       }

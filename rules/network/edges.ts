@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { edgesInWords } from "../../src/model/kubernetes/network-words.js";
+import type { Place } from "../../src/model/place.js";
 
 export default defineRule({
   severity: "error",
@@ -27,7 +28,7 @@ export default defineRule({
       const { network } = contract;
       const { declared, home } = network;
       if (declared === undefined) return;
-      const declaration = (index: number, field: string): NonNullable<ReturnType<typeof contract.declaration>> =>
+      const declaration = (index: number, field: string): Place =>
         contract.declaration("network", "edges", index, field)!;
       for (const { index, field, text, reason, empty } of declared.problems) {
         report(empty ? "nothing" : "unreadable", { field, text, reason }, declaration(index, field));

@@ -29,7 +29,7 @@ export default defineRule({
     },
     lacks: { text: "the volume {volume} of {container} holds no {path}: the server does not start", inferred: "error" },
     users: { text: "{what}: the server does not start", inferred: "error" },
-    password: {
+    requirepass: {
       text: "`requirepass` has no effect beside `aclfile`: the ACL file alone says who `default` is",
       help: "Remove the line.",
     },
@@ -52,12 +52,13 @@ export default defineRule({
         return;
       }
       const password = values.get("requirepass");
-      const at = valueAt(password);
+      const at = password.state === "absent" ? undefined : password.statement?.at;
       // where the ACL file has no `user default` line, the server is open: acl/default-user says that
       const open =
         server.acl !== undefined &&
         contract.redis.acl(server.acl, server.plane.role).users.get("default")?.implicit === true;
-      if (at !== undefined && values.isSet("requirepass") !== false && !open) report("password", {}, at);
+      if (at !== undefined && values.isSet("requirepass") === true && values.isSet("aclfile") === true && !open)
+        report("requirepass", {}, at);
 
       const { container } = server.plane;
       if (container === undefined || file.state !== "known" || !file.value.startsWith("/")) return;

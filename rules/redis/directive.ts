@@ -36,7 +36,8 @@ export default defineRule({
         const what = f.message;
         const extra = extraOf(f);
         if (f.class === "fatal" || f.class === "restart") {
-          const error = f.server === undefined ? "" : `: "${f.server.split(" / ")[0]}"`;
+          const said = f.server?.split(" / ")[0];
+          const error = said === undefined || what.includes(said) ? "" : `: "${said}"`;
           report(f.class, { what, error }, f.at, extra);
         } else if (f.class === "silent" && (f.code === "misread-value" || f.code === "ignored-arguments")) {
           report("misread", { what }, f.at, extra);

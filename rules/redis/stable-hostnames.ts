@@ -1,5 +1,6 @@
 import { defineRule, type ReportExtra } from "../../src/engine/rule.js";
 import type { Contract } from "../../src/model/contract.js";
+import { hostMeaning, namespaceOf } from "../../src/model/kubernetes/pod-name.js";
 import type { Server } from "../../src/model/plane.js";
 import { announcedFault, isCovered, type WrittenName } from "../../src/model/redis/announced-name.js";
 import type { ConfLoad } from "../../src/model/redis/conf.js";
@@ -73,7 +74,8 @@ export default defineRule({
         } else if (resolves === true && wanted && sentinel?.flag("announce-hostnames") === false && at !== undefined) {
           report("announce", {}, at);
         }
-        if (monitor !== undefined && named) san(monitor.host, server.plane.peer?.servers ?? []);
+        if (monitor !== undefined && isPod(contract, server, monitor.host.value))
+          san(monitor.host, server.plane.peer?.servers ?? []);
       }
       const own = announced(server, load);
       if (own.arg === undefined) {
@@ -124,6 +126,12 @@ function announced(
   const none =
     value.state === "absent" || (value.state === "known" && value.value === "" && value.statement === undefined);
   return { directive, arg, missing: none ? whereNeeded(server, load, "replica-announce-port", "tls-port") : undefined };
+}
+
+/** The name of a pod; another one is k8s/bootstrap-topology's matter. */
+function isPod(contract: Contract, { plane }: Server, host: string): boolean {
+  const from = plane.workload === undefined ? undefined : namespaceOf(contract, plane.workload);
+  return hostMeaning(contract, host, from).kind === "pod";
 }
 
 function certificateOf(

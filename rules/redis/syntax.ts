@@ -19,11 +19,6 @@ export default defineRule({
   messages: {
     syntax: "{what}",
     unreadable: { text: "{reason}", help: "Store the file as UTF-8 text." },
-    empty: {
-      text: "the configuration is empty",
-      help: "Without a line the server runs on its defaults.",
-      inferred: "off",
-    },
   },
   on: {
     File(file, { report }) {
@@ -36,8 +31,6 @@ export default defineRule({
       for (const f of findingsOf(load.findings, "redis/syntax")) {
         report("syntax", { what: f.message }, f.at, { severity: f.class === "fatal" ? undefined : "warning" });
       }
-      const { conf } = server;
-      if (conf !== undefined && conf.view.text.trim() === "") report("empty", {}, conf.view.span(0, 0));
     },
   },
 });

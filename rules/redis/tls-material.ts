@@ -69,13 +69,18 @@ export default defineRule({
 
       const { container } = server.plane;
       if (container !== undefined && (contract.declared || isOfficialImage(container.image))) {
+        const bare = new Set<string>();
         for (const { directive, path, at } of material.values()) {
           if (!path.startsWith("/")) continue;
           const { state, mount } = podFile(contract, container, path);
           const data = { container: container.title, path };
           const related = [{ at: mount?.place ?? container.key("volumeMounts"), message: "the container's volumes" }];
-          if (state === "unmounted") report("unmounted", { ...data, directive }, at, { related });
-          else if (state === "lacks") report("lacks", { ...data, volume: mount?.name ?? "" }, at, { related });
+          // one missing volume is one fault, whatever lies on it
+          const directory = path.slice(0, path.lastIndexOf("/"));
+          if (state === "unmounted" && !bare.has(directory)) {
+            bare.add(directory);
+            report("unmounted", { ...data, directive }, at, { related });
+          } else if (state === "lacks") report("lacks", { ...data, volume: mount?.name ?? "" }, at, { related });
         }
       }
 

@@ -50,6 +50,14 @@ export default defineRule({
       const { sentinel } = load ?? {};
       if (load === undefined || sentinel === undefined) return;
       const { election, recovery } = limitsOf(contract.config.policy?.limits);
+      // a line that does not load says nothing about its time
+      if (
+        load.findings.some(
+          (f) =>
+            f.code === "sentinel-option" || (/^sentinel (?:down|fail|para)/.test(f.directive) && f.class === "fatal"),
+        )
+      )
+        return;
       const misread = new Set(findingsOf(load.findings, "redis/directive").map((f) => f.at.start));
       const replicas = server.plane.peer?.workload?.replicas;
       for (const master of sentinel.masters.values()) {

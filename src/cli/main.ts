@@ -17,6 +17,12 @@ function count(value: string): number {
   return n;
 }
 
+function percent(value: string): number {
+  const n = Number(value);
+  if (value.trim() === "" || !(n >= 0 && n <= 100)) throw new InvalidArgumentError("it must be between 0 and 100");
+  return n;
+}
+
 function day(value: string): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(value) || Number.isNaN(Date.parse(value)))
     throw new InvalidArgumentError("it must be a day such as 2026-11-29");
@@ -89,9 +95,71 @@ export async function run(argv: readonly string[]): Promise<number> {
       .description("mutate a contract and show which rule kills each mutant")
       .argument("[path]", "the contract", ".")
       .option("--rule <glob>", "prove only these rules; repeatable", collect)
-      .option("--format <format>", "pretty or json", "pretty")
+      .option("--sweep", "mutate every field of the contract, and show which fields no rule guards")
+      .option("--since <rev>", "sweep only what changed since a git revision")
+      .option("--min-score <n>", "sweep: exit 1 below this share of reported mutants, in per cent", percent)
+      .option("--baseline <file>", "sweep: known findings that do not count")
+      .option("--threads <n>", "sweep: worker threads (default: as many as pay)", count)
+      .option("--config <file>", "sweep: the contract file")
+      .option(
+        "--format <format[=file]>",
+        'pretty or json; with --sweep also html; "html=out.html" writes a file',
+        "pretty",
+      )
+      .addOption(new Option("--part <i/n>", "sweep: judge every N-th mutant only").hideHelp())
       .option("--today <date>", "the day that expiry dates are compared with", day),
   ).action(action(async () => (await import("./prove.js")).proveCommand));
+
+  colorOptions(
+    program
+      .command("graph")
+      .description("network edges of a contract, or of any manifests")
+      .argument("[path]", "a directory, a file, or - for standard input (default .)")
+      .addOption(
+        new Option("--format <format>", "output").choices(["text", "json", "dot", "mermaid", "svg"]).default("text"),
+      )
+      .option("--self", "also edges between pods of one workload")
+      .option("--diff <other>", "what changed from OTHER to PATH")
+      .option(
+        "--explain <ends...>",
+        "FROM TO [PORT]: why it may or may not reach it (workloads, planes, dns, addresses)",
+      )
+      .option("--config <file>", "the contract file")
+      .option("--stdin-filename <name>", "name of the file on standard input"),
+  ).action(action(async () => (await import("./graph.js")).graphCommand));
+
+  const acl = program.command("acl").description("effective permissions, dry run, difference of ACL files");
+  const aclFormat = (): Option =>
+    new Option("--format <format>", "output").choices(["pretty", "json"]).default("pretty");
+  const serverOption = [
+    "--server <version>",
+    "server that reads the ACL: 7.2, valkey-8.0, 7.2/sentinel … (default 7.2)",
+  ] as const;
+  acl
+    .command("show")
+    .description("what each user can do, as ACL GETUSER prints it")
+    .argument("<file>", "an ACL file, a redis.conf with user lines, or - for standard input")
+    .option("--user <name>", "only this user")
+    .option(...serverOption)
+    .addOption(aclFormat())
+    .action(action(async () => (await import("./acl.js")).aclShowCommand));
+  acl
+    .command("can")
+    .description("allowed or denied, and the rule that decides: acl can FILE --user U -- GET key")
+    .argument("<file>", "an ACL file")
+    .argument("<command...>", "the command and its arguments, after --")
+    .requiredOption("--user <name>", "the user that sends it")
+    .option(...serverOption)
+    .addOption(aclFormat())
+    .action(action(async () => (await import("./acl.js")).aclCanCommand));
+  acl
+    .command("diff")
+    .description("what two ACLs allow differently, by effect")
+    .argument("<before>")
+    .argument("<after>")
+    .option(...serverOption)
+    .addOption(aclFormat())
+    .action(action(async () => (await import("./acl.js")).aclDiffCommand));
 
   program
     .command("rules")

@@ -1,31 +1,21 @@
 /** `quorumlint prove`: the named mutants of the rules on a contract. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fixtures } from "../../fixtures/index.js";
 import { rules } from "../../rules/index.js";
 import { check } from "../contract/check.js";
 import { memoryHost } from "../contract/memory.js";
-import { GOOD, type Proof, prove, type Tree } from "../mutation/prove.js";
+import { GOOD, type Proof, prove } from "../mutation/prove.js";
 import { VERSION } from "../version.js";
 import { absolute, selection } from "./check.js";
 import { UsageError } from "./main.js";
 import { clock, colorOption, palette, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
+import type { SweepFlags } from "./sweep.js";
+import { readTree } from "./tree.js";
 
-export function readTree(folder: string): Tree {
-  const out = new Map<string, Uint8Array>();
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || entry.parentPath.includes("node_modules")) continue;
-    const path = join(entry.parentPath, entry.name);
-    out.set(path.slice(folder.length + 1).replaceAll("\\", "/"), readFileSync(path));
-  }
-  return out;
-}
-
-export async function proveCommand(
-  path: string,
-  flags: { rule?: string[]; format: string; today?: string; color?: boolean },
-): Promise<number> {
+export async function proveCommand(path: string, flags: SweepFlags): Promise<number> {
+  if (flags.sweep === true || flags.since !== undefined) return (await import("./sweep.js")).sweepCommand(path, flags);
   if (flags.format !== "pretty" && flags.format !== "json")
     throw new UsageError(`there is no format "${flags.format}"; formats are pretty, json`);
   const folder = absolute(path);

@@ -408,8 +408,38 @@ function collect(
     }
     byPattern.set(pattern, [...(byPattern.get(pattern) ?? []), ...files]);
   }
+  for (const role of ["data", "sentinel"] as const) {
+    const plane = contract.planes?.[role];
+    if (plane?.config === undefined || plane.acl !== undefined) continue;
+    for (const conf of byPattern.get(plane.config) ?? []) {
+      const path = conf.kind === "conf" ? aclFileOf(reader, conf) : undefined;
+      if (path === undefined || byPath.has(path)) continue;
+      const file = reader.file(path, "acl", templates === true || globs.some((g) => g.matches(path)) || isTemplateName(path));
+      if (file !== undefined) byPath.set(path, file);
+    }
+  }
   const files = [...byPath.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
   return { files, match: (pattern) => byPattern.get(pattern) ?? [] };
+}
+
+/** The file under the root that a configuration's `aclfile` names: the longest path suffix wins, then the nearest. */
+function aclFileOf(reader: Reader, conf: InputFile): string | undefined {
+  const named = /^[ \t]*aclfile[ \t]+(\S+)/im.exec(conf.source.text)?.[1]?.replace(/^["']|["']$/g, "");
+  const wanted = named?.split("/").filter((part) => part !== "" && part !== ".");
+  const name = wanted?.at(-1);
+  if (wanted === undefined || name === undefined || /[*?[\]{}$<>%@]/.test(name)) return undefined;
+  const here = conf.file.slice(0, conf.file.lastIndexOf("/") + 1);
+  let best: { path: string; same: number; beside: boolean } | undefined;
+  for (const path of [...reader.expand(`**/${name}`), ...reader.expand(`**/${name}.*`)]) {
+    const plain = path.replace(/\.(tmpl|tpl|template|j2|in)$/i, "");
+    const parts = plain.split("/");
+    let same = 0;
+    while (same < wanted.length && parts.at(-1 - same) === wanted.at(-1 - same)) same++;
+    const beside = path.slice(0, path.lastIndexOf("/") + 1) === here;
+    if (same === 0) continue;
+    if (best === undefined || same > best.same || (same === best.same && beside && !best.beside)) best = { path, same, beside };
+  }
+  return best?.path;
 }
 
 /** "… or the YAML file's path when it holds just one": a plane's configuration may live in a manifest. */

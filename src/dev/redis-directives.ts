@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { carryConfs, type RecordedConf } from "./redis-conf-cases.js";
 
 /**
  * Builds `schemas/redis/directives.json` from a folder of recorded tables: `directives.json` (name → type, bounds, values,
@@ -74,7 +75,10 @@ function constant(text: string): string {
   return shifts.reduce((value, by) => value << product(by), product(first!)).toString();
 }
 
+/** Types whose bounds are compared without a sign; Valkey 8 added `ulong` to them. */
 const UNSIGNED = new Set(["uint", "ulonglong", "sizet"]);
+const isUnsigned = (type: string, key: string): boolean =>
+  UNSIGNED.has(type) || (type === "ulong" && /^valkey-(?:8|9)/.test(key));
 
 /** Values that the recording harness set on its own command line: the servers' own defaults stand here. */
 const DEFAULTS: Record<string, string> = {
@@ -99,7 +103,7 @@ function declaredDefault(text: string | undefined): string {
   }
 }
 
-function typeOf(raw: RawDirective): string {
+function typeOf(raw: RawDirective, key: string): string {
   switch (raw.type) {
     case "bool":
       return "b";
@@ -113,7 +117,7 @@ function typeOf(raw: RawDirective): string {
     default: {
       const unit = raw.unit ?? "";
       return (
-        (UNSIGNED.has(raw.type) ? "u" : "n") +
+        (isUnsigned(raw.type, key) ? "u" : "n") +
         (/\bMEMORY_CONFIG/.test(unit) ? "m" : "") +
         (/PERCENT_CONFIG/.test(unit) ? "p" : "") +
         (/OCTAL_CONFIG/.test(unit) ? "o" : "") +
@@ -169,12 +173,15 @@ export function buildDirectives(folder: string, versions: readonly string[]): Pa
       const row = [
         name,
         d.alias ?? "",
-        typeOf(d),
+        typeOf(d, key),
         flagsOf(d),
         d.min === undefined ? "" : constant(d.min),
         d.max === undefined ? "" : constant(d.max),
         (d.enum ?? []).join(","),
-        DEFAULTS[name] ?? values[name] ?? (d.alias === undefined ? undefined : values[d.alias]) ?? declaredDefault(d.default),
+        DEFAULTS[name] ??
+          values[name] ??
+          (d.alias === undefined ? undefined : values[d.alias]) ??
+          declaredDefault(d.default),
       ].join("\t");
       let number = numbers.get(row);
       if (number === undefined) {
@@ -209,3 +216,17 @@ export const DIRECTIVE_SERVERS: readonly string[] = [
   "valkey-8.1",
   "valkey-9.1",
 ];
+
+/** Entry of the development bundle. */
+export function redisDirectives(args: readonly string[]): void {
+  const [action, from, to] = args;
+  if (action === "build" && from !== undefined && to !== undefined) {
+    writeFileSync(to, `${JSON.stringify(buildDirectives(from, DIRECTIVE_SERVERS), null, 1)}\n`);
+  } else if (action === "carry" && from !== undefined && to !== undefined) {
+    const rows = readFileSync(from, "utf8").trim().split("\n");
+    const { servers, cases } = carryConfs(rows.map((row) => JSON.parse(row) as RecordedConf));
+    const lines = cases.map((c) => JSON.stringify(c)).join(",\n");
+    writeFileSync(to, `{"servers":${JSON.stringify(servers)},"cases":[\n${lines}\n]}\n`);
+  } else
+    throw new Error("usage: redis-directives build <directory of tables> <output> | carry <recorded cases> <output>");
+}

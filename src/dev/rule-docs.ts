@@ -1,25 +1,15 @@
 /** One page per rule: what it promises, and each of its mutants as a diff with the real finding under it. */
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fixtures } from "../../fixtures/index.js";
 import { rules } from "../../rules/index.js";
 import { prepareParsers } from "../cli/parsers.js";
+import { readTree } from "../cli/tree.js";
 import { check } from "../contract/check.js";
 import { memoryHost } from "../contract/memory.js";
 import { messageSpec, type Rule } from "../engine/rule.js";
 import { applyFileEdits, EditError, editsOf } from "../mutation/fixture.js";
 import { type ProofResult, prove, type Tree } from "../mutation/prove.js";
 import { unifiedDiff } from "../text/diff.js";
-
-export function readTree(folder: string): Tree {
-  const out = new Map<string, Uint8Array>();
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    out.set(path.slice(folder.length + 1).replaceAll("\\", "/"), readFileSync(path));
-  }
-  return out;
-}
 
 /** A fixed day, so that the pages do not change by themselves. */
 const TODAY = "2026-11-29";

@@ -24,7 +24,10 @@ export function validatorCode(file) {
 export const esbuildRaw = {
   name: "raw",
   setup(build) {
-    build.onResolve({ filter: /\?raw$/ }, (args) => ({ path: resolve(args.resolveDir, args.path.slice(0, -"?raw".length)), namespace: "raw" }));
+    build.onResolve({ filter: /\?raw$/ }, (args) => ({
+      path: resolve(args.resolveDir, args.path.slice(0, -"?raw".length)),
+      namespace: "raw",
+    }));
     build.onLoad({ filter: /.*/, namespace: "raw" }, (args) => ({
       contents: JSON.stringify(JSON.parse(readFileSync(args.path, "utf8"))),
       loader: "text",

@@ -177,8 +177,9 @@ function scan(view: TextView): Scan {
   let afterBreak = false;
   let lineStart = true;
   const length = text.length;
+  const returns = text.includes("\r");
   let i = 0;
-  if (text.startsWith("#!")) i = lineEnd(text, 0);
+  if (text.startsWith("#!")) i = lineEnd(text, 0, true);
   while (i < length) {
     const c = text.charCodeAt(i);
     if (c === 10 || c === 13) {
@@ -192,7 +193,7 @@ function scan(view: TextView): Scan {
     }
     if (c === 45 && text.charCodeAt(i + 1) === 45) {
       const long = text.charCodeAt(i + 2) === 91 ? longBracketEnd(text, i + 2) : -1;
-      const end = long >= 0 ? long : lineEnd(text, i);
+      const end = long >= 0 ? long : lineEnd(text, i, returns);
       if (long < 0 && end - i > 12) note(INCLUDE_COMMENT, i, end);
       i = end;
       continue;
@@ -200,7 +201,7 @@ function scan(view: TextView): Scan {
     const first = lineStart;
     lineStart = false;
     if (first && c === 35 && text.startsWith("#include", i)) {
-      const end = lineEnd(text, i);
+      const end = lineEnd(text, i, returns);
       if (note(INCLUDE_HASH, i, end)) {
         found.blanks.push(i, end);
         i = end;
@@ -342,7 +343,12 @@ function numberEnd(text: string, from: number): number {
   return i;
 }
 
-function lineEnd(text: string, from: number): number {
+/** End of the line; `returns`: the text has carriage returns, so the fast search for `\n` alone would not do. */
+function lineEnd(text: string, from: number, returns: boolean): number {
+  if (!returns) {
+    const end = text.indexOf("\n", from);
+    return end < 0 ? text.length : end;
+  }
   let i = from;
   for (; i < text.length; i++) {
     const c = text.charCodeAt(i);
@@ -388,7 +394,7 @@ function blanked(text: string, blanks: readonly number[]): string {
 function readShebang(view: TextView): LuaShebang | undefined {
   const { text } = view;
   if (!text.startsWith("#!")) return undefined;
-  const end = lineEnd(text, 0);
+  const end = lineEnd(text, 0, true);
   const words = text
     .slice(2, end)
     .trim()

@@ -476,7 +476,9 @@ function angleEnd(text: string, p: number, end: number): number {
   for (let i = p + 1; i < limit; i++) {
     const c = text.charCodeAt(i);
     if (c === 62) {
-      return i > p + 1 && /[A-Za-z_]/.test(text[p + 1]!) && (i + 1 === end || isSpace(text.charCodeAt(i + 1))) ? i + 1 : 0;
+      return i > p + 1 && /[A-Za-z_]/.test(text[p + 1]!) && (i + 1 === end || isSpace(text.charCodeAt(i + 1)))
+        ? i + 1
+        : 0;
     }
     if (c === 60 || c === 34 || c === 39 || c === 10) return 0;
   }
@@ -653,7 +655,8 @@ function withoutNul(view: TextView, problems: ConfProblem[]): TextView {
       if (c === 10) break;
     }
     const stop = nul < 0 ? to : nul;
-    if (nul >= 0 && problems.length < 20) problems.push({ code: "nul", message: MESSAGES.nul, at: view.span(nul, nul + 1) });
+    if (nul >= 0 && problems.length < 20)
+      problems.push({ code: "nul", message: MESSAGES.nul, at: view.span(nul, nul + 1) });
     if (stop > from) {
       const length = stop - from;
       if (view.segments === undefined) segments.push({ inner, length, outer: from, outerLength: length });

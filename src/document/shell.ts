@@ -137,13 +137,12 @@ const RESERVED = new Set(
 );
 
 /**
- * The tree of a script that is one simple command, a pipeline or a chain of them, in one line of plain words — no
+ * The tree of a script that is one simple command, a pipeline or a chain of them, in one line of plain words (it may be continued) — no
  * substitution, redirection, assignment, or compound command: equal to what the grammar gives, without loading it.
  * undefined: the grammar is needed.
  */
 export function trivial(text: string): ShellAst | undefined {
-  if (text.length > 4096 || /[`<>()#~{}[]|\$[^\w]|\\\n/.test(text.replace(/\$\{[A-Za-z_]\w*\}/g, "$A")))
-    return undefined;
+  if (text.length > 4096 || /[`<>()#~{}[]|\$[^\w]/.test(text.replace(/\$\{[A-Za-z_]\w*\}/g, "$A"))) return undefined;
   const host: WordHost = {
     text,
     at: (offset) => offset,
@@ -163,6 +162,7 @@ export function trivial(text: string): ShellAst | undefined {
   while (i < text.length) {
     const c = text[i]!;
     if (c === " " || c === "\t") i++;
+    else if (c === "\\" && text[i + 1] === "\n" && (i === 0 || " \t".includes(text[i - 1]!))) i += 2;
     else if (c === "\n" || c === ";") {
       // Only at the end; a second command is a job for the grammar.
       if (text.slice(i + (c === ";" ? 1 : 0)).trim() !== "" || (c === ";" && current === undefined)) return undefined;
@@ -179,9 +179,9 @@ export function trivial(text: string): ShellAst | undefined {
     } else if (/[\r\v\f\u0085\u00a0\u2000-\u200f\u2028-\u202f\u3000\ufeff]/.test(c)) return undefined;
     else {
       const end = wordEnd(text, i, text.length, true);
-      if (end <= i || !closed(text.slice(i, end))) return undefined;
-      const word = lexWord(host, i, end);
       const raw = text.slice(i, end);
+      if (end <= i || raw.includes("\\\n") || !closed(raw)) return undefined;
+      const word = lexWord(host, i, end);
       if (current === undefined) {
         if (RESERVED.has(raw) || !/^[A-Za-z_./$"']/.test(raw) || /^\w+\+?=/.test(raw)) return undefined;
         current = { words: [], start: i, end };

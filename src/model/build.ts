@@ -245,9 +245,19 @@ function makePlane(role: PlaneRole, workload: Workload | undefined, container: C
   return { role, workload, container, servers: [], peer: undefined };
 }
 
-function addServers(plane: MutablePlane, confs: readonly ConfText[], acls: readonly AclText[]): void {
-  for (const conf of confs) plane.servers.push({ plane, conf, acl: aclOf(conf, acls) });
-  if (confs.length === 0) for (const acl of acls) plane.servers.push({ plane, conf: undefined, acl });
+function addServers(
+  plane: MutablePlane,
+  confs: readonly ConfText[],
+  acls: readonly AclText[],
+  { everyAcl = false } = {},
+): void {
+  const mine = confs.map((conf) => ({ plane, conf, acl: aclOf(conf, acls) }));
+  const used = new Set(mine.map((s) => s.acl));
+  // ACL files that no configuration names: one server each, with the one configuration there is
+  const rest = everyAcl || confs.length === 0 ? acls.filter((a) => !used.has(a)) : [];
+  const shared = rest.length > 0 && mine.length === 1 && mine[0]!.acl === undefined ? mine[0]!.conf : undefined;
+  if (shared === undefined) plane.servers.push(...mine);
+  for (const acl of rest) plane.servers.push({ plane, conf: shared, acl });
 }
 
 /** The ACL file that a configuration names by `aclfile`: the longest path suffix wins; the only one where it names none. */
@@ -297,7 +307,7 @@ function declaredPlanes(input: BuildInput, objects: readonly KubeObject[], texts
     const acls = texts.acls.filter((a) =>
       config.acl === undefined ? confs.some((c) => aclOf(c, texts.acls) === a) : isNamed(input, config.acl, a),
     );
-    addServers(plane, confs, acls);
+    addServers(plane, confs, acls, { everyAcl: true });
     out.push(plane);
   }
   return pair(out);
@@ -380,6 +390,17 @@ function inferredPlanes(objects: readonly KubeObject[], texts: Texts): Plane[] {
   return pair(out);
 }
 
+/** The last part of the path that a configuration's `aclfile` names. */
+function aclFileName(conf: ConfText): string | undefined {
+  const path = /^[ \t]*aclfile[ \t]+(\S+)/im.exec(conf.view.text)?.[1]?.replace(/^["']|["']$/g, "");
+  return path?.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The name of an ACL text as it is when rendered. */
+function plainName(acl: AclText): string {
+  return acl.name.slice(acl.name.lastIndexOf("/") + 1).replace(/\.(tmpl|tpl|template|j2|in)$/i, "");
+}
+
 function planeOfAclName(
   acl: AclText,
   confs: readonly ConfText[],
@@ -387,11 +408,12 @@ function planeOfAclName(
   texts: Texts,
   hasPlane: boolean,
 ): boolean {
-  const users = confs.filter((c) => /^[ \t]*aclfile[ \t]/im.test(c.view.text) && aclOf(c, texts.acls) === acl);
-  if (users.length > 0) return true;
-  const other = texts.confs.some(
-    (c) => c.mode !== role && /^[ \t]*aclfile[ \t]/im.test(c.view.text) && aclOf(c, texts.acls) === acl,
-  );
+  // a file that some configuration names exactly is not the one that another name means
+  const exact = texts.confs.some((c) => aclFileName(c) === plainName(acl));
+  const reads = (c: ConfText): boolean =>
+    aclFileName(c) !== undefined && aclOf(c, texts.acls) === acl && (!exact || aclFileName(c) === plainName(acl));
+  if (confs.some(reads)) return true;
+  const other = texts.confs.some((c) => c.mode !== role && reads(c));
   if (other) return false;
   const named: PlaneRole = /sentinel/i.test(acl.name) ? "sentinel" : "data";
   return named === role && (confs.length > 0 || hasPlane || texts.acls.length > 0);

@@ -245,7 +245,7 @@ export class Contract {
       case "Plane":
         return this.planes;
       case "Server":
-        return this.planes.flatMap((p) => p.servers);
+        return this.planes.flatMap((p) => (p.servers.length > 0 ? p.servers : (this.redis.commandServer(p) ?? [])));
       case "Conf":
         return this.confs;
       case "Acl":

@@ -47,6 +47,8 @@ export interface SweepOptions {
   readonly wanted?: ((mutant: Mutant, index: number) => boolean) | undefined;
   /** Called now and then; false ends the sweep early. */
   readonly tick?: ((done: number, total: number) => Promise<boolean>) | undefined;
+  /** Verdicts by mutant id, where others (worker threads) have judged. */
+  readonly verdicts?: ReadonlyMap<string, Verdict> | undefined;
   /** Judges every mutant by `relint`: the slow truth that the fast way is compared with. */
   readonly fromText?: boolean | undefined;
 }
@@ -57,60 +59,66 @@ export interface Sweep {
   readonly untouched: readonly string[];
   /** Declared equivalents that a rule reports, or that match no mutant. */
   readonly stale: readonly { readonly entry: Equivalent; readonly mutant: Mutant | undefined }[];
-  /** Ended before all mutants were judged. */
+  /** Ended before all mutants were judged: the others are pending. */
   readonly stopped: boolean;
 }
 
 /** A verdict before equivalents are looked up. */
-interface Verdict {
+export interface Verdict {
   readonly status: MutantStatus;
   readonly killedBy: readonly string[];
   readonly coveredBy: readonly string[];
   readonly reason: string | undefined;
 }
 
-export async function sweep(options: SweepOptions): Promise<Sweep> {
-  const judge = await Judge.create(options);
+/** All mutants of some contracts, by file and place; and the files that have none. */
+export function allMutants(contracts: readonly Contract[]): {
+  readonly mutants: readonly Mutant[];
+  readonly untouched: readonly string[];
+} {
   const files = new Map<string, InputFile>();
-  for (const contract of options.contracts) for (const file of contract.files) files.set(file.file, file);
+  for (const contract of contracts) for (const file of contract.files) files.set(file.file, file);
   const untouched: string[] = [];
   const mutants: Mutant[] = [];
   for (const file of [...files.values()].sort((a, b) => (a.file < b.file ? -1 : 1))) {
     const own = [...mutantsOf(file.source, mutationsOf(file))];
     if (own.length === 0) untouched.push(file.file);
     own.sort((a, b) => a.start - b.start || a.end - b.end || (a.id < b.id ? -1 : 1));
-    mutants.push(...own);
+    for (const mutant of own) mutants.push(mutant);
   }
+  return { mutants, untouched };
+}
+
+export async function sweep(options: SweepOptions): Promise<Sweep> {
+  const { mutants, untouched } = allMutants(options.contracts);
   const wanted = options.wanted === undefined ? mutants : mutants.filter(options.wanted);
+  const judge = options.verdicts === undefined && wanted.length > 0 ? await Judge.create(options) : undefined;
   const equivalents = new Equivalents(options.equivalents ?? []);
   const results: MutantResult[] = [];
   const stale: { entry: Equivalent; mutant: Mutant | undefined }[] = [];
   let stopped = false;
   for (const mutant of wanted) {
-    if (
-      options.tick !== undefined &&
-      results.length % 32 === 0 &&
-      !(await options.tick(results.length, wanted.length))
-    ) {
+    const due = options.tick !== undefined && results.length % 16 === 0;
+    if (due && !(await options.tick!(results.length, wanted.length))) stopped = true;
+    const verdict = options.verdicts?.get(mutant.id) ?? (stopped ? undefined : await judge?.verdict(mutant));
+    if (verdict === undefined) {
       stopped = true;
-      break;
+      results.push({ mutant, status: "Pending", killedBy: [], coveredBy: [], reason: undefined });
+      continue;
     }
-    (globalThis as any).__m =
-      mutant.mutator + " " + mutant.field.replace(/^([A-Za-z]+)\/[^:]*:/, "$1:").replace(/\[[^\]]*\]/g, "[]");
-    const verdict = await judge.verdict(mutant);
     const entry = equivalents.find(mutant);
     if (entry !== undefined && (verdict.status === "Survived" || verdict.status === "NoCoverage")) {
-      results.push({
-        mutant,
-        status: "Ignored",
-        killedBy: [],
-        coveredBy: verdict.coveredBy,
-        reason: verdict.status === "NoCoverage" ? `${entry.reason} (no rule reads it)` : entry.reason,
-      });
+      results.push({ mutant, status: "Ignored", killedBy: [], coveredBy: verdict.coveredBy, reason: entry.reason });
       continue;
     }
     if (entry !== undefined) stale.push({ entry, mutant });
-    results.push({ mutant, ...verdict });
+    results.push({
+      mutant,
+      status: verdict.status,
+      killedBy: verdict.killedBy,
+      coveredBy: verdict.coveredBy,
+      reason: verdict.reason,
+    });
   }
   if (wanted.length === mutants.length && !stopped)
     for (const entry of equivalents.unused(mutants)) stale.push({ entry, mutant: undefined });
@@ -141,6 +149,8 @@ interface Invocation {
   /** The entity in the unchanged contract. */
   readonly entity: unknown;
   readonly reads: ReadSet;
+  /** It asked nothing of the contract but what no mutant changes: with the same entity it says the same. */
+  readonly local: boolean;
   /** Documents (`file\0index`) of which it reads nearly every field: it guards the form, not a meaning. */
   readonly blanket: ReadonlySet<string>;
 }
@@ -254,6 +264,8 @@ class Engine {
   readonly #readers = new Map<string, Invocation[]>();
   /** Findings of the unchanged contract by rule. */
   readonly #base = new Map<Rule, ReadonlySet<string>>();
+  /** Entities about which a rule says the same as before, whatever else changes. */
+  readonly #local = new Map<Rule, Set<unknown>>();
   /** Node trees are kept by weak reference; a sweep asks for them again and again. */
   readonly #trees: unknown[] = [];
 
@@ -316,6 +328,12 @@ class Engine {
       const { found } = this.#run(new Changed(contract, first!, first!), rule);
       this.#base.set(rule, new Set(found.map((f) => f.key)));
     }
+    for (const { rule, entity, local } of invocations) {
+      if (!local || !contract.declared) continue;
+      const set = this.#local.get(rule);
+      if (set === undefined) this.#local.set(rule, new Set([entity]));
+      else set.add(entity);
+    }
     for (const file of contract.files) {
       if (file.fault !== undefined || !hasDocuments(file)) continue;
       for (const document of file.yaml.documents) this.#trees.push(document.root);
@@ -359,7 +377,9 @@ class Engine {
       const base = this.#base.get(rule)!;
       // findings that are folded into one are counted over the whole rule
       const own = all || !declared ? undefined : [...affected].filter((i) => i.rule === rule);
+      const c0 = process.cpuUsage();
       const result = this.#run(now, rule, own);
+      { const d = process.cpuUsage(c0); const m = ((globalThis as any).__t ??= new Map()); const kd = mutant.field.split(/[/:]/)[0]; for (const k of [(all ? 'ALL ' : 'part ') + (mutant.change ? 'v ' : 't ') + kd, (all ? 'ALL ' : 'part ') + rule.id]) { const e = m.get(k) ?? [0, 0]; e[0]++; e[1] += (d.user + d.system) / 1000; m.set(k, e); } }
       if (result.crash !== undefined) return { found: [], coveredBy, read, relint: false, crash: result.crash };
       for (const f of result.found) if (!base.has(f.key)) found.push(f);
       if (suppressing && !different)
@@ -399,7 +419,9 @@ class Engine {
       if (only === undefined) {
         for (const kind of Object.keys(rule.on) as EntityKind[]) {
           const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
-          for (const entity of now.contract.entities(kind)) handler(entity, context);
+          for (const entity of now.contract.entities(kind)) {
+            if (this.#local.get(rule)?.has(entity) !== true) handler(entity, context);
+          }
         }
       } else {
         for (const { kind, index, entity } of only) {
@@ -482,12 +504,23 @@ function watchFiles(contract: Contract, recorder: Recorder): Map<InputFile, Inpu
   return new Map(contract.files.map((f) => [f, recorder.file(f)]));
 }
 
-/** Texts that the build only classifies: a whole file, or a value of a ConfigMap. */
+/** Texts that the build only classifies: a whole file, a value of a ConfigMap, a word of a command. */
 function isText(key: string): boolean {
   const [file, , pointer, name] = key.split("\0");
   if (pointer === undefined || name === undefined) return file !== undefined;
-  return (pointer === "data" || pointer.endsWith("/data")) && name !== "*" && !name.startsWith("?");
+  if (name === "*" || name.startsWith("?")) return false;
+  return pointer === "data" || /\/(?:data|command|args)$/.test(pointer);
 }
+
+/** What of a contract no mutant changes. */
+const CONSTANT: ReadonlySet<string | symbol> = new Set([
+  "declared",
+  "config",
+  "name",
+  "today",
+  "setting",
+  "declaration",
+]);
 
 /** Records one handler on one entity, on a contract of its own: what another handler has read is not kept ready for it. */
 function record(
@@ -501,7 +534,16 @@ function record(
   const copy = rebuildContract(contract, watchFiles(contract, recorder));
   const entity = copy.entities(kind)[index];
   const reads: ReadSet = new Set();
-  const context = { contract: copy, options: copy.setting(rule.id).options, report: () => undefined };
+  let local = true;
+  // a rule that reads the contract's graph is no local one; methods keep their own `this`, for private fields
+  const watchedContract = new Proxy(copy, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (!CONSTANT.has(key)) local = false;
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+  const context = { contract: watchedContract, options: copy.setting(rule.id).options, report: () => undefined };
   const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
   recorder.during(reads, () => {
     try {
@@ -510,7 +552,9 @@ function record(
       // a crash is found where the unchanged contract is linted
     }
   });
-  return { rule, kind, index, entity: contract.entities(kind)[index], reads, blanket: blankets(contract, reads) };
+  const own = contract.entities(kind)[index];
+  local &&= own instanceof InputFile || own instanceof KubeObject || own instanceof Container;
+  return { rule, kind, index, entity: own, reads, local, blanket: blankets(contract, reads) };
 }
 
 /** Part of a document's values that a handler must read to count as one that reads everything. */

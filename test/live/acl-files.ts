@@ -74,6 +74,7 @@ const badRule = mostly(
   ],
   [1, words(`<pw <password !${HASH} <é`)],
   [1, fc.tuple(command, words("0 get x|y")).map(([c, a]) => `+${c}|${a}`)],
+  [1, fc.constantFrom('+get|"x', '+get|"x"', "+get|a'b", '+debug|"a"b', '("+get|a b")', '("+select|0 -@all")')],
 );
 
 const userRule = mostly(

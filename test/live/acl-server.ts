@@ -35,6 +35,8 @@ export interface Outcome {
   /** The error that ACL LOAD replied, with `<aclfile>` for the path. */
   error?: string;
   crash?: true;
+  /** The file loads, and then ACL GETUSER or DRYRUN kills the server. */
+  dies?: true;
   /** ACL GETUSER by name; without the test's own user. */
   users?: Map<string, Record<string, unknown>>;
   /** ACL DRYRUN's reply: OK, the denial, or `-ERR …`. */
@@ -89,14 +91,19 @@ export class AclServer {
       return { crash: true };
     }
     if (loaded !== "OK") return { error: loaded.slice("-ERR ".length).replaceAll(this.#file, "<aclfile>") };
-    const [, names] = await ask(this.#port, [login, ["ACL", "USERS"]]);
-    const users = (names as string[]).filter((n) => n !== ADMIN);
-    const asked = [login, ...users.map((n) => ["ACL", "GETUSER", n]), ...calls.map((c) => ["ACL", "DRYRUN", ...c])];
-    const replies = (await ask(this.#port, asked)).slice(1);
-    return {
-      users: new Map(users.map((n, i) => [n, map(replies[i])])),
-      runs: replies.slice(users.length).map(String),
-    };
+    try {
+      const [, names] = await ask(this.#port, [login, ["ACL", "USERS"]]);
+      const users = (names as string[]).filter((n) => n !== ADMIN);
+      const asked = [login, ...users.map((n) => ["ACL", "GETUSER", n]), ...calls.map((c) => ["ACL", "DRYRUN", ...c])];
+      const replies = (await ask(this.#port, asked)).slice(1);
+      return {
+        users: new Map(users.map((n, i) => [n, map(replies[i])])),
+        runs: replies.slice(users.length).map(String),
+      };
+    } catch {
+      await this.#gone();
+      return { dies: true };
+    }
   }
 
   async #gone(): Promise<void> {
@@ -105,7 +112,7 @@ export class AclServer {
     for (let tries = 0; this.#process !== undefined && tries < 100; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
-    if (this.#process !== undefined) throw new Error("the server closed the connection but did not stop");
+    if (this.#process !== undefined) throw new Error("the server does not answer but did not stop");
   }
 
   stop(): void {

@@ -49,12 +49,78 @@ const UNSTABLE = new Set(["dir", "maxclients", "unixsocket", "hz", "databases"])
 
 const WORDS = ["yes", "no", "YES", "No", "true", "on", "1", "0", "maybe", ""];
 const NUMBERS = [
-  "0", "1", "2", "5", "10", "64", "100", "128", "999", "1000", "6379", "65535", "65536", "70000", "-1", "-5", "007", "+5",
-  " 5", "5s", "1e3", "abc", "", "2147483647", "2147483648", "4294967295", "9223372036854775807", "9223372036854775808",
-  "18446744073709551615", "18446744073709551616", "99999999999999999999999", "0x10", "1.5", "50%", "101%", "-50%", "%",
+  "0",
+  "1",
+  "2",
+  "5",
+  "10",
+  "64",
+  "100",
+  "128",
+  "999",
+  "1000",
+  "6379",
+  "65535",
+  "65536",
+  "70000",
+  "-1",
+  "-5",
+  "007",
+  "+5",
+  " 5",
+  "5s",
+  "1e3",
+  "abc",
+  "",
+  "2147483647",
+  "2147483648",
+  "4294967295",
+  "9223372036854775807",
+  "9223372036854775808",
+  "18446744073709551615",
+  "18446744073709551616",
+  "99999999999999999999999",
+  "0x10",
+  "1.5",
+  "50%",
+  "101%",
+  "-50%",
+  "%",
 ];
-const MEMORY = ["1mb", "2MB", "1gb", "100k", "1kb", "1024", "1g", "5x", "mb", "1 mb", "1.5gb", "-1mb", "100b", "1tb", "10gb"];
-const STRINGS = ["a", "a b", "", "a/b", "a\\b", "x.y", "#x", "a'b", 'a"b', "пароль", "$HOME", "tab\there", "null", "h_st", "ho.st-1"];
+const MEMORY = [
+  "1mb",
+  "2MB",
+  "1gb",
+  "100k",
+  "1kb",
+  "1024",
+  "1g",
+  "5x",
+  "mb",
+  "1 mb",
+  "1.5gb",
+  "-1mb",
+  "100b",
+  "1tb",
+  "10gb",
+];
+const STRINGS = [
+  "a",
+  "a b",
+  "",
+  "a/b",
+  "a\\b",
+  "x.y",
+  "#x",
+  "a'b",
+  'a"b',
+  "пароль",
+  "$HOME",
+  "tab\there",
+  "null",
+  "h_st",
+  "ho.st-1",
+];
 
 const REQUIREPASS = ["secret", "a b", 'q"q', "#x", "p'w", "pässword"];
 
@@ -113,7 +179,11 @@ export class ConfCases {
       case "bool":
         return this.#pick(this.#chance(0.7) ? ["yes", "no", "YES", "no"] : WORDS);
       case "enum":
-        return this.#pick(this.#chance(0.7) ? option.values : [...option.values.map((v) => v.toUpperCase()), "nosuch", "", option.values[0]! + " "]);
+        return this.#pick(
+          this.#chance(0.7)
+            ? option.values
+            : [...option.values.map((v) => v.toUpperCase()), "nosuch", "", option.values[0]! + " "],
+        );
       case "number":
         return this.#pick(option.number!.memory || this.#chance(0.1) ? [...MEMORY, ...NUMBERS] : NUMBERS);
       default:
@@ -125,7 +195,17 @@ export class ConfCases {
     const n = (list: readonly string[] = NUMBERS): string => this.#word(this.#pick(list));
     switch (this.#below(11)) {
       case 0:
-        return this.#pick(["save 900 1", "save", 'save ""', "save 900", "save 60 5 300 10", 'save "60 5"', "save 0 1", `save ${n()} ${n()}`, "save 900 1 # x"]);
+        return this.#pick([
+          "save 900 1",
+          "save",
+          'save ""',
+          "save 900",
+          "save 60 5 300 10",
+          'save "60 5"',
+          "save 0 1",
+          `save ${n()} ${n()}`,
+          "save 900 1 # x",
+        ]);
       case 1:
         return `client-output-buffer-limit ${this.#pick(["normal", "replica", "slave", "pubsub", "master", "PUBSUB", "x"])} ${n(MEMORY)} ${n(MEMORY)} ${n()}`;
       case 2:
@@ -143,21 +223,67 @@ export class ConfCases {
       case 8:
         return `shutdown-on-sigterm ${this.#pick(["default", "save", "nosave now", "save nosave", "now force save", "", '"now force"', "DEFAULT", "x"])}`;
       case 9:
-        return this.#pick(["appendonly yes # x", "timeout 5 #x", "maxmemory-policy allkeys-lru # lru", "#", "  # timeout x", "list-max-ziplist-entries 10", "lua-replicate-commands yes", "lua-replicate-commands", "sentinel", "sentinel monitor m 127.0.0.1 1 1", "loadmodule", "loadmodule /nope.so", "foo.bar 1", "foo.bar", "timeout=5", "timeout: 5", "nosuch 1", "tls-cluster yes", "tls-replication yes", "tls-port 0"]);
+        return this.#pick([
+          "appendonly yes # x",
+          "timeout 5 #x",
+          "maxmemory-policy allkeys-lru # lru",
+          "#",
+          "  # timeout x",
+          "list-max-ziplist-entries 10",
+          "lua-replicate-commands yes",
+          "lua-replicate-commands",
+          "sentinel",
+          "sentinel monitor m 127.0.0.1 1 1",
+          "loadmodule",
+          "loadmodule /nope.so",
+          "foo.bar 1",
+          "foo.bar",
+          "timeout=5",
+          "timeout: 5",
+          "nosuch 1",
+          "tls-cluster yes",
+          "tls-replication yes",
+          "tls-port 0",
+        ]);
       default:
-        return this.#pick(["unixsocketperm 700", "unixsocketperm 999", "unixsocketperm 0777", 'unixsocketperm ""', "unixsocketperm 1777", "proc-title-template {title}", 'proc-title-template "{title} {port}"', "proc-title-template {nosuch}", "proc-title-template x", "cluster-announce-hostname h_x", "cluster-announce-hostname a.b-c", "port 65536", "port x", "appendfilename a/b", "dbfilename x/y", "aclfile /nope.acl", "dir /nope", "logfile /nope/x"]);
+        return this.#pick([
+          "unixsocketperm 700",
+          "unixsocketperm 999",
+          "unixsocketperm 0777",
+          'unixsocketperm ""',
+          "unixsocketperm 1777",
+          "proc-title-template {title}",
+          'proc-title-template "{title} {port}"',
+          "proc-title-template {nosuch}",
+          "proc-title-template x",
+          "cluster-announce-hostname h_x",
+          "cluster-announce-hostname a.b-c",
+          "port 65536",
+          "port x",
+          "appendfilename a/b",
+          "dbfilename x/y",
+          "aclfile /nope.acl",
+          "dir /nope",
+          "logfile /nope/x",
+        ]);
     }
   }
 
   #user(): string {
     const name = this.#pick(["a", "b", "c", "app"]);
-    return `user ${name} ${this.#pick(["on", "off", "on >p", 'on ">p w"', "on nopass ~* &* +@all", "on +get ~a*", "on +nosuch", "on foo", "on ~* ~x", "on (+get ~x)", "(+get", "on >p # x", "", "on +ping allchannels"])}`;
+    return `user ${name} ${this.#pick(["on", "off", "on >p", 'on ">p w"', "on nopass ~* &* +@all", "on +get ~a*", "on +nosuch", "on foo", "on ~* ~x", "on (+get ~x)", "on >p # x", "", "on +ping allchannels"])}`;
   }
 
   #line(): string {
     if (this.#chance(0.3)) return this.#special();
     const name = this.#pick(this.#names);
-    const shown = this.#chance(0.1) ? name.toUpperCase() : this.#chance(0.03) ? `"${name}"` : this.#chance(0.02) ? name.slice(1) : name;
+    const shown = this.#chance(0.1)
+      ? name.toUpperCase()
+      : this.#chance(0.03)
+        ? `"${name}"`
+        : this.#chance(0.02)
+          ? name.slice(1)
+          : name;
     const words = [shown];
     const args = this.#chance(0.93) ? 1 : this.#below(4);
     for (let i = 0; i < args; i++) words.push(this.#word(this.#value(name)));
@@ -176,7 +302,11 @@ export class ConfCases {
     if (this.#chance(0.15)) {
       files["b1.conf"] = this.#lines(2).join("\n") + (this.#chance(0.7) ? "\n" : "");
       files["b2.conf"] = "timeout 2\n";
-      lines.splice(this.#below(lines.length + 1), 0, `include ${this.#pick(["b1.conf", "b*.conf", "b?.conf", "nofile.conf", "n*.conf", '"b2.conf"'])}`);
+      lines.splice(
+        this.#below(lines.length + 1),
+        0,
+        `include ${this.#pick(["b1.conf", "b*.conf", "b?.conf", "nofile.conf", "n*.conf", '"b2.conf"'])}`,
+      );
     }
     let password: string | undefined;
     if (this.#chance(0.15)) {
@@ -186,13 +316,36 @@ export class ConfCases {
     if (this.#chance(0.2)) lines.push(this.#user());
     if (this.#chance(0.05)) lines.push(this.#user(), this.#user());
     if (this.#chance(0.08)) {
-      files["u.acl"] = this.#pick(["user a on >p ~* +@all\n", "user default off\nuser b on\n", "user a on +nosuch\n", "# users\n", ""]);
+      files["u.acl"] = this.#pick([
+        "user a on >p ~* +@all\n",
+        "user default off\nuser b on\n",
+        "user a on +nosuch\n",
+        "# users\n",
+        "",
+      ]);
       lines.push("aclfile u.acl");
     }
     if (this.#chance(0.05)) lines.push("timeout 1\0\ntimeout 2");
     if (this.#chance(0.02)) lines.unshift("\uFEFFtimeout 1");
     const extra = this.#chance(0.2)
-      ? this.#pick([["--timeout", "7"], ["--save"], ["--save", "--timeout", "3"], ["--save", ""], ["--save", "60 1"], ["--timeout 8"], ["--timeout"], ["--appendonly", "yes", "--maxmemory", "2mb"], ["timeout", "9"], ["--bind", "127.0.0.1 -::1"], ["--requirepass", "--x"], ["--nosuch", "1"], ["--save", "60", "1", "300", "5"], ["--maxmemory", "1 mb"], ["--oom-score-adj-values", "0 1 2"], ["--loglevel", "VERBOSE"]])
+      ? this.#pick([
+          ["--timeout", "7"],
+          ["--save"],
+          ["--save", "--timeout", "3"],
+          ["--save", ""],
+          ["--save", "60 1"],
+          ["--timeout 8"],
+          ["--timeout"],
+          ["--appendonly", "yes", "--maxmemory", "2mb"],
+          ["timeout", "9"],
+          ["--bind", "127.0.0.1 -::1"],
+          ["--requirepass", "--x"],
+          ["--nosuch", "1"],
+          ["--save", "60", "1", "300", "5"],
+          ["--maxmemory", "1 mb"],
+          ["--oom-score-adj-values", "0 1 2"],
+          ["--loglevel", "VERBOSE"],
+        ])
       : [];
     if (extra[0] === "--requirepass") password = "--x";
     const listens = this.#chance(0.93);
@@ -203,8 +356,43 @@ export class ConfCases {
   #sentinel(): ConfCase {
     const files: Record<string, string> = { "x.sh": "#!/bin/sh\n" };
     const name = (): string => this.#pick(["m", "m", "m", "m", "other", '"m"', "M"]);
-    const number = (): string => this.#word(this.#pick(["1", "2", "5000", "5s", "0", "-1", "abc", "", "99999999999", "2x", " 7", "4294967296", "2147483648", "1.5"]));
-    const host = (): string => this.#pick(["127.0.0.1", "127.0.0.1", "127.0.0.1", "10.0.0.1", "::1", "127.1", "0x7f000001", "1.2.3.256", "localhost", "no.such.invalid", "[::1]", '""', "fe80::1%1", "01.2.3.4", "::ffff:1.2.3.4"]);
+    const number = (): string =>
+      this.#word(
+        this.#pick([
+          "1",
+          "2",
+          "5000",
+          "5s",
+          "0",
+          "-1",
+          "abc",
+          "",
+          "99999999999",
+          "2x",
+          " 7",
+          "4294967296",
+          "2147483648",
+          "1.5",
+        ]),
+      );
+    const host = (): string =>
+      this.#pick([
+        "127.0.0.1",
+        "127.0.0.1",
+        "127.0.0.1",
+        "10.0.0.1",
+        "::1",
+        "127.1",
+        "0x7f000001",
+        "1.2.3.256",
+        "localhost",
+        "no.such.invalid",
+        "[::1]",
+        '""',
+        "fe80::1%1",
+        "01.2.3.4",
+        "::ffff:1.2.3.4",
+      ]);
     const port = (): string => this.#pick(["6379", "6379", "6380", "0", "abc", "70000", "-1", "65535", "6379x"]);
     const id = (): string => this.#pick(["a".repeat(40), "b".repeat(40), "short", '""']);
     const option = (): string => {
@@ -246,7 +434,20 @@ export class ConfCases {
         case 17:
           return `${this.#pick(["sentinel", "SENTINEL nosuch x", "sentinel Parallel-Syncs m 2", "sentinel monitor m", "sentinel down-after-milliseconds m 5000 # x", 'sentinel "monitor" q 127.0.0.1 1 1'])}`;
         case 18:
-          return this.#pick(["maxmemory 1mb", "appendonly yes", "replicaof 127.0.0.1 1", "rename-command GET x", "rename-command PING x", "rename-command SENTINEL \"\"", "nosuch 1", "foo.bar 1", "loadmodule /nope.so", "masterauth x", "protected-mode yes", "timeout 5"]);
+          return this.#pick([
+            "maxmemory 1mb",
+            "appendonly yes",
+            "replicaof 127.0.0.1 1",
+            "rename-command GET x",
+            "rename-command PING x",
+            'rename-command SENTINEL ""',
+            "nosuch 1",
+            "foo.bar 1",
+            "loadmodule /nope.so",
+            "masterauth x",
+            "protected-mode yes",
+            "timeout 5",
+          ]);
         default:
           return `sentinel monitor ${name()} ${host()} ${port()} ${number()}`;
       }
@@ -255,10 +456,20 @@ export class ConfCases {
     const n = this.#chance(0.5) ? 1 : this.#below(6);
     for (let i = 0; i < n; i++) lines.splice(this.#below(lines.length + 1), 0, option());
     if (this.#chance(0.15)) {
-      files["b1.conf"] = this.#pick([`${option()}\n`, "user a on +ping\n", "sentinel monitor i 127.0.0.1 6379 1\n", "sentinel rename-command m INFO x\n", "sentinel known-replica m 127.0.0.1 7000\n", "timeout 3\n"]);
+      files["b1.conf"] = this.#pick([
+        `${option()}\n`,
+        "user a on +ping\n",
+        "sentinel monitor i 127.0.0.1 6379 1\n",
+        "sentinel rename-command m INFO x\n",
+        "sentinel known-replica m 127.0.0.1 7000\n",
+        "timeout 3\n",
+      ]);
       lines.splice(this.#below(lines.length + 1), 0, "include b1.conf");
     }
-    if (this.#chance(0.1)) lines.push(this.#pick(["user a on +ping", "user a on +get", "user a on >p +sentinel|masters", "user default off"]));
+    if (this.#chance(0.1))
+      lines.push(
+        this.#pick(["user a on +ping", "user a on +get", "user a on >p +sentinel|masters", "user default off"]),
+      );
     const args = ["--sentinel", "--port", "0", "--bind", "127.0.0.1", "--unixsocket", "<dir>/s"];
     return { conf: lines.join("\n") + "\n", files, args, password: undefined, unstable: UNSTABLE };
   }

@@ -326,6 +326,12 @@ describe("guards", () => {
     expect(guardsOf(text, "del")).not.toContain("ARGV[1] equal reply(get)");
   });
 
+  it("what is left of an alternative is known", () => {
+    const text =
+      "local o = redis.call('HGET', KEYS[1], 'owner')\nif o and o ~= ARGV[1] then return 'HELD' end\nif o == ARGV[1] then return 'MINE' end\nredis.call('HSET', KEYS[1], 'owner', ARGV[1])";
+    expect(guardsOf(text, "hset")).toContain("false reply(hget)");
+  });
+
   it("order is kept", () => {
     expect(
       guardsOf(
@@ -380,6 +386,14 @@ describe("results", () => {
     expect(kinds("redis.call('DEL', KEYS[1])")).toEqual([["end", "literal"]]);
     expect(kinds("error('x')")).toEqual([["error", "literal"]]);
     expect(kinds("return pcall(function() error('x') end)")).toEqual([["return", "literal"]]);
+  });
+
+  it("a list is what it holds when it is returned", () => {
+    const text = "local t = {}\nif ARGV[1] == 'a' then\n  t[1] = 'x'\n  t[2] = KEYS[1]\n  return t\nend\nreturn t";
+    const items = analyse(text).results.map((r) =>
+      r.result.kind === "list" ? r.result.items.map((i) => show(i)) : [],
+    );
+    expect(items).toEqual([['"x"', "KEYS[1]"], []]);
   });
 
   it("the calls of a path", () => {
@@ -599,6 +613,17 @@ describe("other facts", () => {
     expect(effects.globals.map(place)).toEqual(["script.lua:1:1"]);
     expect(effects.unusedFunctions).toEqual(["f"]);
     expect(effects.apis.map((a) => a.name)).toEqual(["redis.setresp"]);
+  });
+
+  it("a number and a text are never equal; too many locals are refused", () => {
+    const never = (text: string) => analyse(text).neverEqual.map(place);
+    expect(never("if redis.call('INCRBY', KEYS[1], ARGV[1]) == ARGV[1] then return 1 end")).toEqual(["script.lua:1:4"]);
+    expect(never("if redis.call('GET', KEYS[1]) == 1 then return 1 end")).toEqual(["script.lua:1:4"]);
+    expect(never("if redis.call('INCRBY', KEYS[1], ARGV[1]) == tonumber(ARGV[1]) then return 1 end")).toEqual([]);
+    expect(never("if redis.call('GET', KEYS[1]) == ARGV[1] or #KEYS == 1 then return 1 end")).toEqual([]);
+    const locals = (n: number) => Array.from({ length: n }, (_, i) => `local a${i} = ${i}`).join("\n");
+    expect(analyse(locals(200)).refused).toEqual([]);
+    expect(analyse(locals(201)).refused.map((r) => place(r.at))).toEqual(["script.lua:201:1"]);
   });
 
   it("a guarded call is marked", () => {

@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aclCovers, mayOverlap, readKeyPattern, sameSlot } from "../../src/model/program/keypattern.js";
 import { patternOf } from "../../src/model/program/origin.js";
+import { sha1 } from "../../src/model/program/sha1.js";
 import { hashTag, keySlot } from "../../src/model/program/slot.js";
+import { bytesOf } from "../../src/text/bytes.js";
 import { analyse } from "./support.js";
 
 describe("slots", () => {
@@ -35,6 +38,23 @@ describe("slots", () => {
         expect(keySlot(`${a}{${tag}}${b}`)).toBe(keySlot(`{${tag}}`));
       }),
     );
+  });
+});
+
+describe("digests", () => {
+  it("are those of the platform", () => {
+    for (const text of [
+      "",
+      "a",
+      "return 1",
+      "x".repeat(55),
+      "x".repeat(56),
+      "x".repeat(64),
+      "é키🙂",
+      "x".repeat(100_000),
+    ]) {
+      expect(sha1(bytesOf(text))).toBe(createHash("sha1").update(text).digest("hex"));
+    }
   });
 });
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { acquisitionsOf, equalityTests, inputOf, readOf, sameKey, testsOf } from "../../src/model/program/query.js";
+import {
+  acquisitionsOf,
+  equalityTests,
+  inputOf,
+  readOf,
+  sameKey,
+  scaledInput,
+  testsOf,
+} from "../../src/model/program/query.js";
 import { analyse, show } from "./support.js";
 
 /** What the first word after the key of the last SET was read from. */
@@ -106,6 +114,14 @@ describe("owner compares", () => {
     ]);
   });
 
+  it("an owner that is joined with a token", () => {
+    const effects = analyse(
+      "if redis.call('GET', KEYS[1]) == ARGV[1] .. ':' .. ARGV[2] then redis.call('DEL', KEYS[1]) end",
+    );
+    const [test] = equalityTests(effects.calls.find((c) => c.command === "del")!, effects.terms);
+    expect(test!.inputs.map((i) => i.index)).toEqual([1, 2]);
+  });
+
   it("order compares of a watermark", () => {
     const effects = analyse(
       "local seen = tonumber(redis.call('HGET', KEYS[1], 'token') or 0)\nlocal mine = tonumber(ARGV[1])\nif mine < seen then return 'STALE' end\nredis.call('HSET', KEYS[1], 'token', mine)",
@@ -137,5 +153,22 @@ describe("acquisitions", () => {
       true,
       false,
     ]);
+  });
+});
+
+describe("scaled inputs", () => {
+  it.each([
+    ["ARGV[1]", [1, 1]],
+    ["tonumber(ARGV[2]) * 1000", [2, 1000]],
+    ["1000 * ARGV[1]", [1, 1000]],
+    ["math.ceil(tonumber(ARGV[1]) / 1000)", [1, 0.001]],
+    ["math.min(tonumber(ARGV[1]), 60000)", [1, 1]],
+    ["(ARGV[1] or 5) * 1000", [1, 1000]],
+    ["ARGV[1] + ARGV[2]", undefined],
+    ["60", undefined],
+  ])("%s", (text, expected) => {
+    const effects = analyse(`redis.call('PEXPIRE', KEYS[1], ${text})`);
+    const found = scaledInput(effects.calls[0]!.argv[2]!, effects.terms);
+    expect(found === undefined ? undefined : [found.input.index, found.factor]).toEqual(expected);
   });
 });

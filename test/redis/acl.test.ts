@@ -105,6 +105,18 @@ describe("errors", () => {
     expect(load("user a %", { server: "valkey-8.0.2" }).ok).toBe(false);
   });
 
+  it("know first arguments that kill a server which describes them", () => {
+    const crashes = (rules: string, server = "7.2"): boolean => user(rules, { server }).crashes;
+    // recorded from 7.2.6 and from Debian's 7.0.15, which derives its rules anew
+    for (const rules of ['+get|"x', "+get|a'b", '("+get|a b")', '+get|a"b"c', '("+get|a +del")']) {
+      expect(crashes(rules), rules).toBe(true);
+      expect(crashes(rules, "redis-7.0-debian"), rules).toBe(false);
+    }
+    expect(crashes('+get|"x"')).toBe(false);
+    expect(crashes('+get|"x -get')).toBe(false);
+    expect(user('+get|"x').describe()).toEqual({ error: "CRASH in ACL GETUSER" });
+  });
+
   it("are counted when there are very many", () => {
     const result = failed(load(`user a ${"x ".repeat(5000)}`, { server: "6.2" }));
     expect(result.errors).toHaveLength(1000);
@@ -331,11 +343,11 @@ describe("hostile input", () => {
     ["nothing but parentheses", `user a on ${"(".repeat(200_000)}`],
     ["100,000 selectors", `user a on ${"(+get ~k) ".repeat(100_000)}`],
     ["millions of blanks", `user a${" ".repeat(2_000_000)}x`],
-    ["very many commands", `user a ${"+get -set ".repeat(200_000)}`],
+    ["very many commands", `user a ${"+get -set ".repeat(100_000)}`],
     ["very many categories", `user a ${"+@read -@write ".repeat(100_000)}`],
     ["very many patterns", `user a ${Array.from({ length: 100_000 }, (_, i) => `~k${i}`).join(" ")}`],
-    ["very many users", Array.from({ length: 50_000 }, (_, i) => `user u${i} on nopass ~k +get`).join("\n")],
-    ["short lines", "x\n".repeat(500_000)],
+    ["very many users", Array.from({ length: 20_000 }, (_, i) => `user u${i} on nopass ~k +get`).join("\n")],
+    ["short lines", "x\n".repeat(200_000)],
     ["NUL bytes", "\0".repeat(1_000_000)],
     ["an endless class", `user a ~*${"[".repeat(500_000)} ~${"*[a".repeat(100_000)}`],
     ["openers without end", "{{".repeat(300_000) + "${".repeat(300_000)],

@@ -274,6 +274,7 @@ describe("places", () => {
 const SAMPLES = [
   "redis-cli ping",
   "redis-cli ping\n",
+  "redis-cli -h 127.0.0.1 \\\n  --cert /c ping | grep -q PONG\n",
   "  redis-cli   -h  127.0.0.1 -p 6379   ping  ",
   "redis-cli ping | grep PONG",
   "redis-cli ping | grep -q PONG && exit 0",
@@ -353,7 +354,7 @@ describe("trivial", () => {
       "x]",
       "1=2",
     ];
-    const joins = [" ", " ", " ", "  ", " | ", " && ", " || ", "|", ";", "\n", "\t"];
+    const joins = [" ", " ", " ", "  ", " \\\n ", "\\\n", " \\\n", " | ", " && ", " || ", "|", ";", "\n", "\t"];
     let seed = 7;
     const pick = <T>(list: readonly T[]): T => {
       seed = (seed * 1103515245 + 12345) % 2 ** 31;
@@ -450,9 +451,9 @@ describe("hostile texts", () => {
   };
   it.each(Object.keys(hostile))("%s", (name) => {
     const text = hostile[name]!;
-    const started = performance.now();
+    const started = process.cpuUsage();
     const ast = parser.parse(text);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
     expect(() => JSON.stringify(ast)).not.toThrow();
   });
   it("says when a script is too large, and reads one that is just not", () => {

@@ -1,7 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell text
 import { beforeAll, describe, expect, it } from "vitest";
-import { contentOf, editsPath, type FileContent, type FileEdit, fileEdits, type Segment, show } from "../../src/model/shell/index.js";
-import { sedCommands } from "../../src/model/shell/edits.js";
+import {
+  contentOf,
+  editsPath,
+  type FileContent,
+  type FileEdit,
+  fileEdits,
+  type Segment,
+  show,
+} from "../../src/model/shell/index.js";
+import { sedCommands } from "../../src/model/shell/sed.js";
 import { literal } from "../../src/model/shell/text.js";
 import { at, prepare, program } from "./facts.js";
 
@@ -22,14 +30,14 @@ function edit(e: FileEdit): string {
 describe("edits", () => {
   it.each<[string, string[]]>([
     ["echo port 0 > /f", ["write /f: port 0"]],
-    ["echo \"port $P\" >> \"$D/f\"", ["append ${D}/f: port ${P}"]],
+    ['echo "port $P" >> "$D/f"', ["append ${D}/f: port ${P}"]],
     ["echo -n x > /f", ["write /f: x"]],
     ["echo -e 'a\\nb' > /f", ["write /f: a/b"]],
     ["echo 'a\\nb' > /f", ["write /f: ?"]],
     ["echo > /f", ["write /f: "]],
     ["printf 'port %s\\ntls-port %s\\n' 0 \"$P\" > /f", ["write /f: port 0/tls-port ${P}"]],
     ["printf '%s\\n' a b > /f", ["write /f: a/b"]],
-    ["printf \"a $X\\n\" >> /f", ["append /f: a ${X}"]],
+    ['printf "a $X\\n" >> /f', ["append /f: a ${X}"]],
     ["printf '%5d' 1 > /f", ["write /f: ?"]],
     ["cat <<E > /f\nport 0\n$X\nE", ["write /f: port 0/${X}"]],
     ["cat > /f <<'E'\nport $X\nE", ["write /f: port $X"]],
@@ -39,7 +47,7 @@ describe("edits", () => {
     ["cat /a | tee /f /g", ["write /f: </a>", "write /g: </a>"]],
     ["echo x | tee -a /f > /dev/null", ["append /f: x"]],
     ["sed 's/__A__/b/' /a > /f", ["write /f: </a>|s:__A__:b"]],
-    ["sed -e \"s|%H%|$H|g\" -e s,x,y, < /a > /f", ["write /f: </a>|s:%H%:${H}|s:x:y"]],
+    ['sed -e "s|%H%|$H|g" -e s,x,y, < /a > /f', ["write /f: </a>|s:%H%:${H}|s:x:y"]],
     ["cat /a | sed 's/x/y/' | envsubst > /f", ["write /f: </a>|s:x:y|envsubst"]],
     ["envsubst < /a > /f", ["write /f: </a>|envsubst"]],
     ["sed -i 's/a/b/' /f /g", ["edit /f: ?", "edit /g: ?"]],
@@ -84,7 +92,7 @@ describe("edits", () => {
   });
 
   it("have the place of each line", () => {
-    const [a, b] = fileEdits(program("echo \"port 0\" > /f\ncat >> /f <<E\nx\n  y $Z\nE\n"));
+    const [a, b] = fileEdits(program('echo "port 0" > /f\ncat >> /f <<E\nx\n  y $Z\nE\n'));
     const lines = [a!, b!].flatMap((e) => e.content!.flatMap((s) => (s.kind === "lines" ? s.lines : [])));
     expect(lines.map((line) => at(line.place))).toEqual(['"port 0"', "x", "  y $Z"]);
   });
@@ -104,7 +112,11 @@ describe("sed", () => {
     ["s/a/b/w /f", "other"],
     ["", ""],
   ])("%s", (script, expected) => {
-    const found = sedCommands(literal(script)).map((c) => (c.kind === "substitute" ? `${show(c.pattern)}${c.literal === undefined ? "" : `=${c.literal}`} -> ${show(c.replacement)}` : c.kind));
+    const found = sedCommands(literal(script)).map((c) =>
+      c.kind === "substitute"
+        ? `${show(c.pattern)}${c.literal === undefined ? "" : `=${c.literal}`} -> ${show(c.replacement)}`
+        : c.kind,
+    );
     expect(found.join(", ")).toBe(expected);
   });
   it("says which words it touches", () => {
@@ -115,9 +127,24 @@ describe("sed", () => {
 });
 
 describe("content", () => {
+  it("keeps the condition of an edit", () => {
+    const [variant] = contentOf(
+      program("cp /a /f; if [ $X ]; then sed -i s/a/b/ /f; fi; sed -i s/c/d/ /f"),
+      "/f",
+    ).variants;
+    expect(variant!.content![0]!.edits.map((e) => e.guards?.length)).toEqual([1, undefined]);
+  });
   function content(text: string, path: string): [string[], string[], boolean] {
     const found: FileContent = contentOf(program(text), path);
-    return [found.variants.map((v) => (v.content === undefined ? "?" : v.content.map(segment).join(" + ")) + (v.guards.length > 0 ? ` if ${v.guards.length}` : "")), found.added.map((e) => e.kind), found.complete];
+    return [
+      found.variants.map(
+        (v) =>
+          (v.content === undefined ? "?" : v.content.map(segment).join(" + ")) +
+          (v.guards.length > 0 ? ` if ${v.guards.length}` : ""),
+      ),
+      found.added.map((e) => e.kind),
+      found.complete,
+    ];
   }
   it.each<[string, string[], string[], boolean]>([
     ["cp /a /f; echo x >> /f", ["</a> + x"], [], true],
@@ -133,7 +160,7 @@ describe("content", () => {
     ["sed -i s/a/b/ /f", [], ["edit"], true],
     ["cp /a /f; sed -i 's/A/b/' /f; echo y >> /f", ["</a>|s:A:b + y"], [], true],
     ["{ echo a; echo b; } > /f", ["a + b"], [], true],
-    ["{ echo a; if x; then echo b; fi; } > /f", ["a + b?1"], [], true],
+    ["{ echo a; if [ $X ]; then echo b; fi; } > /f", ["a + b?1"], [], true],
     ["(echo a; echo b) >> /f", [], ["append", "append"], true],
     ["awk 1 /a > /f", ["?"], [], true],
     ["cp /a /f; awk 1 >> /f", ["?"], [], true],

@@ -1,6 +1,13 @@
 /** Programs from texts, for tests. */
 import type { ShellParser } from "../../src/document/shell.js";
-import { commandProgram, type Invocation, type ShellOptions, type ShellProgram, scriptProgram, show } from "../../src/model/shell/index.js";
+import {
+  commandProgram,
+  type Invocation,
+  type ShellOptions,
+  type ShellProgram,
+  scriptProgram,
+  show,
+} from "../../src/model/shell/index.js";
 import { Source, TextView } from "../../src/text/source.js";
 import { loadParser } from "./parser.js";
 
@@ -46,6 +53,8 @@ export function commandText(invocation: Invocation): string {
 }
 
 /** The source text at an invocation or word. */
-export function at(place: { readonly span: { readonly source: Source; readonly start: number; readonly end: number } }): string {
+export function at(place: {
+  readonly span: { readonly source: Source; readonly start: number; readonly end: number };
+}): string {
   return place.span.source.text.slice(place.span.start, place.span.end);
 }

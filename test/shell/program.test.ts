@@ -1,6 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell text
 import { beforeAll, describe, expect, it } from "vitest";
-import { contentOf, copyOnce, guardsOf, redisCallsOf, runsBefore, show, succeedsBefore, waitsOf } from "../../src/model/shell/index.js";
+import {
+  contentOf,
+  copyOnce,
+  guardsOf,
+  redisCallsOf,
+  runsBefore,
+  show,
+  succeedsBefore,
+  waitsOf,
+} from "../../src/model/shell/index.js";
 import { at, command, commands, commandText, prepare, program, scripts } from "./facts.js";
 
 beforeAll(prepare);
@@ -8,7 +17,7 @@ beforeAll(prepare);
 describe("values of variables", () => {
   it.each([
     ["A=/data; cat $A/x", "cat /data/x"],
-    ["A=/data\nB=$A/x\ncat \"$B.tmp\"", "cat /data/x.tmp"],
+    ['A=/data\nB=$A/x\ncat "$B.tmp"', "cat /data/x.tmp"],
     ["A=1; if x; then A=1; fi; cat $A", "x|cat 1"],
     ["A=1; if x; then A=2; fi; cat $A", "x|cat ${A}"],
     ["A=1; if x; then A=2; exit 1; fi; cat $A", "x|exit 1|cat 1"],
@@ -28,28 +37,32 @@ describe("values of variables", () => {
     ["A='a b'; cat $A \"$A\"", "cat a b a b"],
     ["A=$(echo x); cat $A", "echo x|cat x"],
     ["A=$(printf '%s' \"$B\"); cat $A", "printf %s ${B}|cat ${B}"],
-    ["A=$(cat /f); cat \"$A\"", "cat /f|cat $(cat /f)"],
-    ["A=\"$(</f)\"; cat \"$A\"", "cat $(… /f)"],
+    ['A=$(cat /f); cat "$A"', "cat /f|cat $(cat /f)"],
+    ['A="$(</f)"; cat "$A"', "cat $(… /f)"],
     ["A=60; B=$((A / 5)); cat $B $((B + 1))", "cat 12 13"],
-    ["A=(-h \"$H\"); A+=(-p 1); cat \"${A[@]}\" x", "cat -h ${H} -p 1 x"],
+    ['A=(-h "$H"); A+=(-p 1); cat "${A[@]}" x', "cat -h ${H} -p 1 x"],
     ["for h in a b; do cat $h; done", "cat ${h}"],
     ["for h in a; do cat $h; done", "cat a"],
     ["export A=1; local B=2; readonly C; cat $A$B", "export A=1|local B=2|readonly C|cat 12"],
-    ["set -- a b; cat $1 \"$@\"; shift; cat $1", "set -- a b|cat a a b|shift|cat b"],
+    ['set -- a b; cat $1 "$@"; shift; cat $1', "set -- a b|cat a a b|shift|cat b"],
     ["case $x in a) A=1;; *) A=1;; esac; cat $A", "cat 1"],
     ["case $x in a) A=1;; b) A=1;; esac; cat x$A", "cat x${A}"],
   ])("%s", (text, expected) => {
-    expect(commands(program(text)).filter((line) => line !== "").join("|")).toBe(expected);
+    expect(
+      commands(program(text))
+        .filter((line) => line !== "")
+        .join("|"),
+    ).toBe(expected);
   });
 
   it("splits an unquoted value and keeps a quoted one", () => {
-    const made = program("CLI=\"redis-cli -p 1\"; $CLI ping; \"$CLI\" ping");
+    const made = program('CLI="redis-cli -p 1"; $CLI ping; "$CLI" ping');
     expect(made.invocations.filter((i) => i.words.length > 0).map((i) => i.command.length)).toEqual([4, 2]);
     expect(made.invocations.find((i) => i.words.length > 0)!.name).toBe("redis-cli");
   });
 
   it("keeps what a variable may hold", () => {
-    const made = program("if x; then A=1; else A=2; fi; cat \"$A\"");
+    const made = program('if x; then A=1; else A=2; fi; cat "$A"');
     const hole = made.invocations[made.invocations.length - 1]!.command[1]!.pieces[0];
     expect(typeof hole === "object" ? hole.options?.map(show) : undefined).toEqual(["1", "2"]);
   });
@@ -62,10 +75,12 @@ describe("values of variables", () => {
 
 describe("functions", () => {
   it("are put in where they are called, with their arguments", () => {
-    expect(commands(program("f() { cat \"$1\" $2; }\nf a b\nf c"))).toEqual(["cat a b", "cat c"]);
+    expect(commands(program('f() { cat "$1" $2; }\nf a b\nf c'))).toEqual(["cat a b", "cat c"]);
   });
   it("set variables of the script, and keep their locals", () => {
-    expect(commands(program("A=1; B=1; f() { local A=2; B=3; }; f; cat $A $B")).filter((line) => line.startsWith("cat"))).toEqual(["cat 1 3"]);
+    expect(
+      commands(program("A=1; B=1; f() { local A=2; B=3; }; f; cat $A $B")).filter((line) => line.startsWith("cat")),
+    ).toEqual(["cat 1 3"]);
   });
   it("are listed when nobody calls them", () => {
     const made = program("f() { cat x; }\ny");
@@ -99,7 +114,7 @@ describe("wrappers", () => {
     ["timeout -s 3 -k 1 5 redis-cli ping", "redis-cli ping", "timeout"],
     ["timeout --signal=KILL 5s redis-cli ping", "redis-cli ping", "timeout"],
     ["timeout -t 5 redis-cli ping", "redis-cli ping", "timeout"],
-    ["env A=1 B=\"$C\" redis-cli ping", "redis-cli ping", "env"],
+    ['env A=1 B="$C" redis-cli ping', "redis-cli ping", "env"],
     ["nice -n 10 ionice -c3 redis-cli ping", "redis-cli ping", "nice,ionice"],
     ["tini -s -- /usr/bin/redis-sentinel /c", "/usr/bin/redis-sentinel /c", "tini"],
     ["/usr/local/bin/docker-entrypoint.sh redis-server /c", "redis-server /c", "docker-entrypoint.sh"],
@@ -116,7 +131,7 @@ describe("wrappers", () => {
     expect(invocation!.wrappers.map((w) => w.name).join()).toBe(wrappers);
   });
   it("have their time limit and their environment", () => {
-    const [invocation] = program("timeout -s 3 $T env REDISCLI_AUTH=\"$P\" redis-cli ping").invocations;
+    const [invocation] = program('timeout -s 3 $T env REDISCLI_AUTH="$P" redis-cli ping').invocations;
     expect(show(invocation!.wrappers[0]!.timeout!)).toBe("${T}");
     expect(invocation!.environment.map((e) => [e.name, show(e.value)])).toEqual([["REDISCLI_AUTH", "${P}"]]);
   });
@@ -132,8 +147,13 @@ describe("argument vectors", () => {
     expect(at(made.invocations[0]!.command[3]!.place)).toBe("$(PW)");
   });
   it("with sh -c have the script, in the file's own places", () => {
-    const made = command(["/bin/sh", "-ec", "A=1\nredis-cli -a $(PW) ping | grep -q \"$A\""]);
-    expect(commands(made)).toEqual(["/bin/sh -ec A=1\nredis-cli -a $(PW) ping | grep -q \"$A\"", "", "redis-cli -a $(PW) ping", "grep -q 1"]);
+    const made = command(["/bin/sh", "-ec", 'A=1\nredis-cli -a $(PW) ping | grep -q "$A"']);
+    expect(commands(made)).toEqual([
+      '/bin/sh -ec A=1\nredis-cli -a $(PW) ping | grep -q "$A"',
+      "",
+      "redis-cli -a $(PW) ping",
+      "grep -q 1",
+    ]);
     const call = made.invocations[2]!;
     expect(at(call.place)).toBe("redis-cli -a $(PW) ping");
     expect(at(call.command[2]!.place)).toBe("$(PW)");
@@ -144,11 +164,15 @@ describe("argument vectors", () => {
     expect(commands(made)[2]).toBe("x $(hostname) $(A)");
   });
   it("pass their further words", () => {
-    const made = command(["sh", "-c", "exec \"$@\"", "_", "redis-server", "/c"]);
+    const made = command(["sh", "-c", 'exec "$@"', "_", "redis-server", "/c"]);
     expect(commands(made)[1]).toBe("redis-server /c");
   });
   it("run script files that the host knows", () => {
-    const files = scripts({ "/s/a.sh": "#!/bin/sh -e\n. /s/lib.sh\nsh /s/b.sh $1\nredis-cli $X", "/s/lib.sh": "X=ping", "/s/b.sh": "cat $1" });
+    const files = scripts({
+      "/s/a.sh": "#!/bin/sh -e\n. /s/lib.sh\nsh /s/b.sh $1\nredis-cli $X",
+      "/s/lib.sh": "X=ping",
+      "/s/b.sh": "cat $1",
+    });
     const made = command(["sh", "/s/a.sh", "q"], { script: files });
     expect(commands(made)).toEqual(["sh /s/a.sh q", ". /s/lib.sh", "", "sh /s/b.sh q", "cat q", "redis-cli ping"]);
     expect(made.complete).toBe(true);
@@ -159,6 +183,7 @@ describe("argument vectors", () => {
   });
   it("may be empty", () => {
     expect(command([""]).invocations).toHaveLength(1);
+    expect(command([])).toMatchObject({ invocations: [], complete: true });
   });
 });
 
@@ -184,14 +209,14 @@ describe("structure", () => {
     expect(made.invocations.filter((i) => !i.reached).map(commandText)).toEqual(["rm -f ${T}"]);
   });
   it("follows eval and nested shells", () => {
-    expect(commands(program("A=x; eval \"cat $A\"; sh -c 'dog'; su-exec redis sh -c \"cow $A\""))).toEqual([
+    expect(commands(program('A=x; eval "cat $A"; sh -c \'dog\'; su-exec redis sh -c "cow $A"'))).toEqual([
       "",
       "eval cat x",
       "cat x",
       "sh -c dog",
       "dog",
-      "sh -c cow ${A}",
-      "cow ${A}",
+      "sh -c cow x",
+      "cow x",
     ]);
   });
   it("is not complete where the text is not understood", () => {
@@ -220,7 +245,7 @@ describe("guards", () => {
   it.each([
     ["if [ ! -f /d ]; then x; fi", ["!-f /d"]],
     ["if [ -f /d ]; then y; else x; fi", ["!-f /d"]],
-    ["if [ -f /d ]; then y; elif [ -n \"$A\" ]; then x; fi", ["!-f /d", "-n ${A}"]],
+    ['if [ -f /d ]; then y; elif [ -n "$A" ]; then x; fi', ["!-f /d", "-n ${A}"]],
     ["[ -f /d ] || x", ["!-f /d"]],
     ["[ -f /d ] && [ -s /d ] && x", ["-f /d", "-s /d"]],
     ["[ -f /d -a ! -s /d ] && x", ["-f /d", "!-s /d"]],
@@ -230,7 +255,7 @@ describe("guards", () => {
     ["case $(hostname) in *-0) x;; esac", ["$(hostname) in *-0"]],
     ["while [ $n -lt 3 ]; do x; done", ["loop", "${n}-lt3"]],
     ["if ! grep -q a /d; then x; fi", ["!grep -q a /d"]],
-    ["if [ \"${HOSTNAME##*-}\" = 0 ]; then x; fi", ["${HOSTNAME##*-}=0"]],
+    ['if [ "${HOSTNAME##*-}" = 0 ]; then x; fi', ["${HOSTNAME##*-}=0"]],
     ["a && b || x", ["unknown"]],
     ["f() { if [ -f /d ]; then x; fi; }; f", ["-f /d"]],
     ["[[ -f /d && $A == b* ]] && x", ["-f /d", "${A}==b*"]],
@@ -290,16 +315,28 @@ describe("order", () => {
 
 describe("hostile scripts", () => {
   it.each([
-    ["functions that double", Array.from({ length: 30 }, (_, i) => `f${i}() { f${i + 1}; f${i + 1}; }`).join("\n") + "\nf30() { a; }\nf0"],
+    [
+      "functions that double",
+      Array.from({ length: 30 }, (_, i) => `f${i}() { f${i + 1}; f${i + 1}; }`).join("\n") + "\nf30() { a; }\nf0",
+    ],
     ["wide calls", `${Array.from({ length: 12 }, (_, i) => `f${i}() { ${`f${i + 1}; `.repeat(40)}}`).join("\n")}\nf0`],
-    ["many branches", Array.from({ length: 3000 }, (_, i) => `if [ "$a${i}" = 1 ]; then b${i}=1; else b${i}=2; fi`).join("\n")],
+    [
+      "many branches",
+      Array.from({ length: 3000 }, (_, i) => `if [ "$a${i}" = 1 ]; then b${i}=1; else b${i}=2; fi`).join("\n"),
+    ],
     ["many commands", "echo a >> /f\n".repeat(20_000)],
     ["nested loops", "while a; do ".repeat(60) + "b;" + " done;".repeat(60)],
     ["deep substitutions", 'x="$('.repeat(80) + "a" + ')"'.repeat(80)],
     ["growing text", Array.from({ length: 60 }, () => 'A="$A$A"').join("\n") + "\ncat $A"],
     ["growing holes", "A=$B\n" + Array.from({ length: 60 }, () => 'A="$A-$A"').join("\n") + "\ncat $A"],
-    ["growing arrays", "A=(x)\n" + Array.from({ length: 60 }, () => 'A=("${A[@]}" "${A[@]}")').join("\n") + '\ncat "${A[@]}"'],
-    ["grow by parameters", "set -- a\n" + Array.from({ length: 60 }, () => 'set -- "$@" "$@"').join("\n") + '\ncat "$@"'],
+    [
+      "growing arrays",
+      "A=(x)\n" + Array.from({ length: 60 }, () => 'A=("${A[@]}" "${A[@]}")').join("\n") + '\ncat "${A[@]}"',
+    ],
+    [
+      "grow by parameters",
+      "set -- a\n" + Array.from({ length: 60 }, () => 'set -- "$@" "$@"').join("\n") + '\ncat "$@"',
+    ],
   ])("%s", (_, text) => {
     const started = process.cpuUsage();
     const made = program(text);

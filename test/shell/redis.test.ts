@@ -38,8 +38,11 @@ describe("redis-cli", () => {
   });
   it("does not decide what unknown words may say", () => {
     expect(call("redis-cli $OPTIONS ping")).toMatchObject({ tls: undefined, uncertain: true });
-    expect(call("redis-cli -h \"$H\" ping")).toMatchObject({ tls: false, uncertain: false });
-    expect(call("OPTIONS='--tls --cacert /ca'; redis-cli $OPTIONS ping")).toMatchObject({ tls: true, uncertain: false });
+    expect(call('redis-cli -h "$H" ping')).toMatchObject({ tls: false, uncertain: false });
+    expect(call("OPTIONS='--tls --cacert /ca'; redis-cli $OPTIONS ping")).toMatchObject({
+      tls: true,
+      uncertain: false,
+    });
     expect(call('A=(-p 1); A+=(--tls); redis-cli "${A[@]}" ping')).toMatchObject({ tls: true, uncertain: false });
   });
   it.each<[string, string | undefined, string | undefined, string | undefined, string | undefined, boolean]>([
@@ -59,13 +62,13 @@ describe("redis-cli", () => {
   });
   it.each<[string, string | undefined, string | undefined]>([
     ["redis-cli -a x ping", "argument", "x"],
-    ["redis-cli --pass \"$P\" ping", "argument", "${P}"],
+    ['redis-cli --pass "$P" ping', "argument", "${P}"],
     ["redis-cli --pass=x ping", "argument", "x"],
-    ["REDISCLI_AUTH=\"$P\" redis-cli ping", "inline", "${P}"],
+    ['REDISCLI_AUTH="$P" redis-cli ping', "inline", "${P}"],
     ["REDISCLI_AUTH=$(cat /secret/p) redis-cli ping", "inline", "$(cat /secret/p)"],
     ["env REDISCLI_AUTH=x redis-cli ping", "inline", "x"],
-    ["export REDISCLI_AUTH=\"$(cat /secret/p)\"; redis-cli ping", "exported", "$(cat /secret/p)"],
-    ["[ -n \"$P\" ] && export REDISCLI_AUTH=$P; redis-cli ping", "exported", "${REDISCLI_AUTH}"],
+    ['export REDISCLI_AUTH="$(cat /secret/p)"; redis-cli ping', "exported", "$(cat /secret/p)"],
+    ['[ -n "$P" ] && export REDISCLI_AUTH=$P; redis-cli ping', "exported", "${REDISCLI_AUTH}"],
     ["redis-cli ping", undefined, undefined],
   ])("%s", (text, source, value) => {
     const { auth } = call(text);
@@ -114,37 +117,60 @@ describe("redis-cli", () => {
     ["redis-cli ping | grep -q PONG", ["grep PONG"]],
     ["redis-cli ping | tr -d '\\r' | grep PONG", ["other tr", "grep PONG"]],
     ['[ "$(redis-cli ping)" = PONG ]', ["test compare"]],
-    ["R=$(redis-cli ping); [ \"$R\" != PONG ] && exit 1", ["test compare"]],
-    ["R=$(redis-cli ping) || R=; if [ -n \"$R\" ]; then x; fi", ["test empty"]],
-    ["R=$(redis-cli ping); echo \"$R\" | grep -q PONG", ["grep PONG"]],
+    ['R=$(redis-cli ping); [ "$R" != PONG ] && exit 1', ["test compare"]],
+    ['R=$(redis-cli ping) || R=; if [ -n "$R" ]; then x; fi', ["test empty"]],
+    ['R=$(redis-cli ping); echo "$R" | grep -q PONG', ["grep PONG"]],
     ["redis-cli ping", []],
     ["redis-cli ping > /dev/null", []],
-    ["f() { redis-cli ping; }; [ \"$(f)\" = PONG ]", ["test compare"]],
+    ['f() { redis-cli ping; }; [ "$(f)" = PONG ]', ["test compare"]],
   ])("%s is looked at by", (text, expected) => {
     expect(
-      call(text).consumers.map((c) => (c.kind === "grep" ? `grep ${c.grep.patterns.map(show).join()}` : c.kind === "test" ? `test ${c.test.kind}` : `other ${c.invocation.name}`)),
+      call(text).consumers.map((c) =>
+        c.kind === "grep"
+          ? `grep ${c.grep.patterns.map(show).join()}`
+          : c.kind === "test"
+            ? `test ${c.test.kind}`
+            : `other ${c.invocation.name}`,
+      ),
     ).toEqual(expected);
   });
 });
 
 describe("servers", () => {
   function starts(text: string): unknown[] {
-    return serverStarts(program(text)).map((s) => [s.mode, s.config === undefined ? undefined : show(s.config), s.overrides.map((o) => [o.name, ...o.values.map(show)].join(" ")), s.uncertain]);
+    return serverStarts(program(text)).map((s) => [
+      s.mode,
+      s.config === undefined ? undefined : show(s.config),
+      s.overrides.map((o) => [o.name, ...o.values.map(show)].join(" ")),
+      s.uncertain,
+    ]);
   }
   it.each<[string, unknown[]]>([
     ["redis-server /c", [["server", "/c", [], false]]],
-    ["exec redis-server /c --port 0 --tls-port 6379 --save ''", [["server", "/c", ["port 0", "tls-port 6379", "save "], false]]],
+    [
+      "exec redis-server /c --port 0 --tls-port 6379 --save ''",
+      [["server", "/c", ["port 0", "tls-port 6379", "save "], false]],
+    ],
     ["redis-server --port 0", [["server", undefined, ["port 0"], false]]],
     ["redis-server /c --sentinel", [["sentinel", "/c", [], false]]],
     ["redis-server /c --sentinel --port 26379", [["sentinel", "/c", ["port 26379"], false]]],
-    ["redis-sentinel \"$C\"", [["sentinel", "${C}", [], false]]],
+    ['redis-sentinel "$C"', [["sentinel", "${C}", [], false]]],
     ["exec docker-entrypoint.sh redis-server /c", [["server", "/c", [], false]]],
     ["exec docker-entrypoint.sh --port 0", [["server", undefined, ["port 0"], false]]],
-    ["exec redis-server \"${ARGS[@]}\"", [["server", undefined, [], true]]],
-    ["ARGS=(--port 0); ARGS+=(--requirepass \"$P\"); exec redis-server \"${ARGS[@]}\"", [["server", undefined, ["port 0", "requirepass ${P}"], false]]],
+    ['exec redis-server "${ARGS[@]}"', [["server", undefined, [], true]]],
+    [
+      'ARGS=(--port 0); ARGS+=(--requirepass "$P"); exec redis-server "${ARGS[@]}"',
+      [["server", undefined, ["port 0", "requirepass ${P}"], false]],
+    ],
     ["redis-server /c '--port 0'", [["server", "/c", ["port 0"], false]]],
     ["redis-server - < /c", [["server", undefined, [], false]]],
-    ["valkey-sentinel /c; keydb-server /d", [["sentinel", "/c", [], false], ["server", "/d", [], false]]],
+    [
+      "valkey-sentinel /c; keydb-server /d",
+      [
+        ["sentinel", "/c", [], false],
+        ["server", "/d", [], false],
+      ],
+    ],
     ["redis-server /c --user a on '>x' --replicaof h 1", [["server", "/c", ["user a on >x", "replicaof h 1"], false]]],
     ["redis-cli ping", []],
   ])("%s", (text, expected) => {
@@ -153,17 +179,21 @@ describe("servers", () => {
   it("starts the official image with arguments only", () => {
     const made = command(["/etc/redis.conf", "--port", "0"]);
     expect(serverStarts(made)).toEqual([]);
-    expect(serverStarts(made, true)).toMatchObject([{ mode: "server", config: { known: "/etc/redis.conf" }, overrides: [{ name: "port" }] }]);
+    expect(serverStarts(made, true)).toMatchObject([
+      { mode: "server", config: { known: "/etc/redis.conf" }, overrides: [{ name: "port" }] },
+    ]);
   });
 });
 
 describe("secrets on command lines", () => {
   function secrets(text: string): string[] {
-    return program(text).invocations.flatMap((i) => exposedSecrets(i)).map((s) => `${s.form} ${s.what} ${show(s.value)}`);
+    return program(text)
+      .invocations.flatMap((i) => exposedSecrets(i))
+      .map((s) => `${s.form} ${s.what} ${show(s.value)}`);
   }
   it.each<[string, string[]]>([
     ["redis-cli -a x ping", ["option -a x"]],
-    ["redis-cli -a \"$P\" ping", ["option -a ${P}"]],
+    ['redis-cli -a "$P" ping', ["option -a ${P}"]],
     ["redis-cli --pass $REDIS_PASSWORD ping", ["option -a ${REDIS_PASSWORD}"]],
     ["redis-cli --pass=x ping", ["option -a x"]],
     ["redis-cli -u redis://u:x@h ping", ["option -u x"]],
@@ -171,27 +201,27 @@ describe("secrets on command lines", () => {
     ["redis-cli config set requirepass x", ["option CONFIG SET requirepass x"]],
     ["redis-cli acl setuser u on '>x' '~*'", ["option ACL SETUSER >x"]],
     ["redis-cli sentinel set m auth-pass x", ["option SENTINEL SET auth-pass x"]],
-    ["echo \"auth u $P\" | redis-cli", []],
+    ['echo "auth u $P" | redis-cli', []],
     ["redis-server /c --requirepass x --masterauth $Y", ["option --requirepass x", "option --masterauth ${Y}"]],
     ["redis-server /c --user u on '>x'", ["option --user >x"]],
     ["redis-server /c '--requirepass x'", ["option --requirepass x"]],
     ["redis-server /c --sentinel auth-pass m x", ["option --sentinel auth-pass x"]],
     ["redis-server /c --requirepass ''", []],
     ["REDISCLI_AUTH=x redis-cli ping", ["inline REDISCLI_AUTH x"]],
-    ["REDISCLI_AUTH=\"$P\" redis-cli ping", []],
+    ['REDISCLI_AUTH="$P" redis-cli ping', []],
     ["REDISCLI_AUTH=$(cat /f) redis-cli ping", []],
-    ["env REDISCLI_AUTH=\"$P\" redis-cli ping", ["inline REDISCLI_AUTH ${P}"]],
+    ['env REDISCLI_AUTH="$P" redis-cli ping', ["inline REDISCLI_AUTH ${P}"]],
     ["timeout 5 redis-cli -a x ping", ["option -a x"]],
-    ["sh -c \"redis-cli -a $P ping\"", ["option -a ${P}"]],
+    ['sh -c "redis-cli -a $P ping"', ["option -a ${P}"]],
     ["kubectl exec p -- redis-cli -a x ping", ["option -a x"]],
     ["f() { redis-cli -a $1 ping; }; f x", ["option -a x"]],
     ["f() { redis-cli -a $1 ping; }", ["option -a ${1}"]],
     ["x=$(redis-cli -a y ping)", ["option -a y"]],
-    ["sed -i \"s/__P__/$REDIS_PASSWORD/\" /f", ["argument REDIS_PASSWORD s/__P__/${REDIS_PASSWORD}/"]],
+    ['sed -i "s/__P__/$REDIS_PASSWORD/" /f', ["argument REDIS_PASSWORD s/__P__/${REDIS_PASSWORD}/"]],
     ["curl -u a:b https://h", ["option -u a:b"]],
-    ["curl -H \"Authorization: Bearer $T\" https://h", ["option -H Authorization: Bearer ${T}"]],
+    ['curl -H "Authorization: Bearer $T" https://h', ["option -H Authorization: Bearer ${T}"]],
     ["redis_exporter --redis.password=x", ["option --redis.password x"]],
-    ["tool --token \"$T\"", ["option --token ${T}"]],
+    ['tool --token "$T"', ["option --token ${T}"]],
     ["kubectl create secret generic s --from-literal=password=x", ["option --from-literal --from-literal=password=x"]],
     // no secrets
     ["grep -a x /f", []],
@@ -199,10 +229,10 @@ describe("secrets on command lines", () => {
     ["test -a /f", []],
     ["getopts a:b o -a x", []],
     ["curl -a x https://h", []],
-    ["echo \"requirepass $REDIS_PASSWORD\" >> /f", []],
+    ['echo "requirepass $REDIS_PASSWORD" >> /f', []],
     ["printf '%s' \"$REDIS_PASSWORD\" > /f", []],
-    ["[ -n \"$REDIS_PASSWORD\" ] && x", []],
-    ["cat \"$REDIS_PASSWORD_FILE\"", []],
+    ['[ -n "$REDIS_PASSWORD" ] && x', []],
+    ['cat "$REDIS_PASSWORD_FILE"', []],
     ["redis-cli --no-auth-warning --user u ping", []],
     ["redis-cli --askpass ping", []],
     ["redis-cli --tls --key /k ping", []],
@@ -220,10 +250,13 @@ describe("secrets on command lines", () => {
   });
   it("counts what the kubelet puts into a script, whatever the script does with it", () => {
     const made = command(["sh", "-c", 'REDISCLI_AUTH="$(REDIS_PASSWORD)" redis-cli ping; echo $(USER_TOKEN)']);
-    expect(made.invocations.flatMap((i) => exposedSecrets(i)).map((s) => `${s.form} ${s.what}`)).toEqual(["argument REDIS_PASSWORD", "argument USER_TOKEN"]);
+    expect(made.invocations.flatMap((i) => exposedSecrets(i)).map((s) => `${s.form} ${s.what}`)).toEqual([
+      "argument REDIS_PASSWORD",
+      "argument USER_TOKEN",
+    ]);
   });
   it("takes the host's word for which variables are secret", () => {
-    const [invocation] = program("tool \"$X\" \"$REDIS_PASSWORD\"").invocations;
+    const [invocation] = program('tool "$X" "$REDIS_PASSWORD"').invocations;
     expect(exposedSecrets(invocation!, (name) => name === "X").map((s) => s.what)).toEqual(["X"]);
   });
 });

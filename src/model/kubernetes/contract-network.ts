@@ -9,10 +9,10 @@ import { buildNetwork, type NetworkEngine, type NetworkInput } from "./network.j
 import type { Gap } from "./network-gap.js";
 import { networkInputFromObjects, type PolicyHandle, type RawObject } from "./network-input.js";
 import type { Direction, Policy } from "./network-policy.js";
-import { withStandIns } from "./network-standin.js";
+import { isStandIn, withStandIns } from "./network-standin.js";
 import type { KubeObject } from "./object.js";
 import { type Labels, labelsOf, type Selector } from "./selector.js";
-import type { Workload } from "./workload.js";
+import { Workload } from "./workload.js";
 
 interface Owned extends RawObject {
   readonly object: KubeObject;
@@ -21,38 +21,103 @@ interface Owned extends RawObject {
 /** Labels that operators and fail-over scripts set on running pods: no file tells who has them. */
 const RUN_TIME_KEY = /(?:^|[./-])role$/i;
 
+/** What objects alone decide: the engines. They outlive a contract where another one has the same objects. */
+class Engines {
+  readonly input: NetworkInput;
+  readonly podsOf: ReadonlyMap<string, readonly string[]>;
+  readonly #home: ReadonlySet<string>;
+  readonly #edges: readonly EdgeConfig[] | undefined;
+  #full: NetworkInput | undefined;
+  #graph: NetworkEngine | undefined;
+  #pods: NetworkEngine | undefined;
+
+  constructor(input: NetworkInput, home: ReadonlySet<string>, edges: readonly EdgeConfig[] | undefined) {
+    this.input = input;
+    this.#home = home;
+    this.#edges = edges;
+    const podsOf = new Map<string, string[]>();
+    for (const { id, owner } of input.pods) {
+      for (const key of new Set([owner, id])) {
+        const list = podsOf.get(key);
+        if (list === undefined) podsOf.set(key, [id]);
+        else list.push(id);
+      }
+    }
+    this.podsOf = podsOf;
+  }
+
+  get full(): NetworkInput {
+    if (this.#full === undefined) {
+      const edges = this.#edges;
+      const input = edges === undefined ? this.input : DeclaredNetwork.withNamed(this.input, edges, this.#home);
+      this.#full = withStandIns(input, { home: this.#home });
+    }
+    return this.#full;
+  }
+
+  get graph(): NetworkEngine {
+    this.#graph ??= buildNetwork(this.full);
+    return this.#graph;
+  }
+
+  get pods(): NetworkEngine {
+    if (this.#pods === undefined) {
+      const { pods, namespaces, policies } = this.full;
+      const single = pods.map((pod) => (pod.owner === pod.id ? pod : Object.assign({}, pod, { owner: pod.id })));
+      this.#pods = buildNetwork({ pods: single, namespaces, policies });
+    }
+    return this.#pods;
+  }
+}
+
+interface Known {
+  readonly objects: readonly KubeObject[];
+  readonly edges: readonly EdgeConfig[] | undefined;
+  readonly key: string;
+  readonly engines: Engines;
+}
+
+// A change of a configuration leaves all objects as they are: mutants and editors ask for the same network again.
+const known = new WeakMap<KubeObject, Known>();
+
 export class ContractNetwork {
   readonly contract: Contract;
   /** The namespaces whose pods are all in the files. */
   readonly home: ReadonlySet<string>;
-  /** The objects of the files only. */
-  readonly input: NetworkInput;
   /** Policies of network plugins (Cilium, Calico, AdminNetworkPolicy), which may allow or deny what is not judged here. */
   readonly foreign: readonly KubeObject[];
   readonly #defaultNamespace: string;
-  readonly #podsOf = new Map<string, string[]>();
-  #full: NetworkInput | undefined;
-  #graph: NetworkEngine | undefined;
-  #pods: NetworkEngine | undefined;
+  readonly #engines: Engines;
   #declared: { readonly network: DeclaredNetwork | undefined } | undefined;
 
   constructor(contract: Contract) {
     this.contract = contract;
     this.#defaultNamespace = defaultNamespace(contract);
     this.home = homeOf(contract, (o) => this.namespaceOf(o));
-    this.input = networkInputFromObjects(
-      contract.objects.map((object): Owned => ({ value: this.#value(object), object })),
-    );
     this.foreign = contract.objects.filter(
       ({ kind, group }) => kind.endsWith("NetworkPolicy") && group !== "networking.k8s.io" && group !== "extensions",
     );
-    for (const { id, owner } of this.input.pods) {
-      for (const key of new Set([owner, id])) {
-        const list = this.#podsOf.get(key);
-        if (list === undefined) this.#podsOf.set(key, [id]);
-        else list.push(id);
-      }
-    }
+    this.#engines = this.#find();
+  }
+
+  #find(): Engines {
+    const { contract, edges, home } = this;
+    const objects = contract.objects.filter(
+      (object) => object instanceof Workload || object.kind === "NetworkPolicy" || object.kind === "Namespace",
+    );
+    const key = [this.#defaultNamespace, ...home].join(" ");
+    const [first] = objects;
+    const before = first === undefined ? undefined : known.get(first);
+    const same =
+      before?.key === key &&
+      before.edges === edges &&
+      before.objects.length === objects.length &&
+      before.objects.every((object, i) => object === objects[i]);
+    if (same) return before.engines;
+    const input = networkInputFromObjects(objects.map((object): Owned => ({ value: this.#value(object), object })));
+    const engines = new Engines(input, home, edges);
+    if (first !== undefined) known.set(first, { objects, edges, key, engines });
+    return engines;
   }
 
   /** Where an object lands that names no namespace: the only one of its set (`kubectl apply -n` demands as much). */
@@ -67,30 +132,24 @@ export class ContractNetwork {
     return Object.assign({}, object.value, { metadata });
   }
 
+  /** The objects of the files only. */
+  get input(): NetworkInput {
+    return this.#engines.input;
+  }
+
   /** Pods of the files and stand-ins for those that only policies and the contract file name. */
   get full(): NetworkInput {
-    if (this.#full === undefined) {
-      const { edges } = this;
-      const input = edges === undefined ? this.input : DeclaredNetwork.withNamed(this.input, edges, this.home);
-      this.#full = withStandIns(input, { home: this.home });
-    }
-    return this.#full;
+    return this.#engines.full;
   }
 
   /** Workloads and stand-ins as nodes. */
   get graph(): NetworkEngine {
-    this.#graph ??= buildNetwork(this.full);
-    return this.#graph;
+    return this.#engines.graph;
   }
 
   /** Every pod a node of its own: what "some pod of the workload" hides. */
   get pods(): NetworkEngine {
-    if (this.#pods === undefined) {
-      const { pods, namespaces, policies } = this.full;
-      const single = pods.map((pod) => (pod.owner === pod.id ? pod : Object.assign({}, pod, { owner: pod.id })));
-      this.#pods = buildNetwork({ pods: single, namespaces, policies });
-    }
-    return this.#pods;
+    return this.#engines.pods;
   }
 
   get edges(): readonly EdgeConfig[] | undefined {
@@ -113,7 +172,7 @@ export class ContractNetwork {
 
   /** The pods of a workload as nodes of `pods`. */
   podsOf(workload: Workload): readonly string[] {
-    return this.#podsOf.get(this.idOf(workload)) ?? [];
+    return this.#engines.podsOf.get(this.idOf(workload)) ?? [];
   }
 
   objectOf(policy: Policy): KubeObject {
@@ -177,7 +236,7 @@ export class ContractNetwork {
       const workloads = this.contract.workloads.filter((w) => this.namespaceOf(w) === namespace);
       const [first] = [...workloads.filter((w) => this.contract.planesOf(w).length > 0), ...workloads];
       if (first === undefined) return [];
-      const own = this.graph.policies.filter(({ info }) => info.namespace === namespace);
+      const own = this.pods.policies.filter(({ info }) => info.namespace === namespace);
       const undecided = own.some((policy) => {
         const object = this.objectOf(policy);
         return isOpaque(object.get("spec", "podSelector")) || isOpaque(object.get("spec", "policyTypes"));
@@ -205,21 +264,21 @@ export class ContractNetwork {
   /** The place that leaves a workload open: a policy that misses it by its namespace or its types, else the workload. */
   isolatorOf(workload: Workload): Place {
     const labels = labelsOf(workload.podLabels);
-    for (const policy of this.graph.policies) {
+    for (const policy of this.pods.policies) {
       if (policy.info.namespace === this.namespaceOf(workload)) {
         if (policy.selector.matches(labels)) return this.types(policy);
       } else if (policy.selector.kind === "some" && policy.selector.matches(labels)) {
-        const nobody = this.graph.selects(policy).length === 0;
+        const nobody = this.pods.selects(policy).every(isStandIn);
         if (nobody && this.has(policy, "metadata", "namespace")) return this.at(policy, "metadata", "namespace");
       }
     }
     return workload.here;
   }
 
-  /** Whether a policy has egress rules for a workload and leaves Egress out of its types. */
-  hasIgnoredEgress(workload: Workload): boolean {
-    return this.graph.policies.some(
-      (p) => !p.affects.egress && p.egress.length > 0 && this.selects(p, workload) === true,
+  /** Whether a policy has rules of a direction for a workload and leaves the direction out of its types. */
+  hasIgnoredRules(workload: Workload, direction: Direction): boolean {
+    return this.pods.policies.some(
+      (p) => !p.affects[direction] && p[direction].length > 0 && this.selects(p, workload) === true,
     );
   }
 }

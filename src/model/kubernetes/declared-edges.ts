@@ -34,7 +34,7 @@ export interface NamedPort {
   readonly protocol: Protocol;
 }
 
-export type PortsText =
+type PortsText =
   | { readonly kind: "ports"; readonly fixed: ConnectionSet; readonly named: readonly NamedPort[] }
   | { readonly kind: "wrong"; readonly reason: string; readonly field: "port" | "endPort" | "protocol" };
 

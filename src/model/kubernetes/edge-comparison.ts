@@ -13,7 +13,7 @@ import { addUp, type EdgeSum } from "./network-words.js";
 import { labelsOf, parseSelector } from "./selector.js";
 
 /** Something wrong with the declaration itself. */
-export interface DeclarationProblem {
+interface DeclarationProblem {
   readonly index: number;
   readonly field: "from" | "to" | "port" | "endPort" | "protocol";
   readonly text: string;
@@ -23,7 +23,7 @@ export interface DeclarationProblem {
 }
 
 /** Edges that no declaration covers, by the rule that opens them. */
-export interface Surplus {
+interface Surplus {
   readonly policy: Policy;
   /** The rule, or the one item of it that is too much. */
   readonly path: SpecPath;
@@ -33,7 +33,7 @@ export interface Surplus {
 }
 
 /** Declared edges that a policy stops, all that one change of it would let through. */
-export interface Missing {
+interface Missing {
   /** Their places in the declaration. */
   readonly indexes: readonly number[];
   readonly gap: Gap;
@@ -41,7 +41,7 @@ export interface Missing {
 }
 
 /** How an edge between two nodes of the graph stands to the declaration. */
-export interface EdgeStanding extends EdgeSum {
+interface EdgeStanding extends EdgeSum {
   readonly status: "allowed" | "surplus" | "missing";
 }
 
@@ -268,14 +268,13 @@ export class DeclaredNetwork {
     return this.#standings;
   }
 
-  /** What the policies open and nobody declared, by the rule that does it. */
+  /** What the policies open and nobody declared, by the rule, or the item of it, that does it. */
   surplus(): Surplus[] {
     this.#surplus ??= this.#compare().extra;
     interface Group {
       readonly policy: Policy;
-      readonly rule: RuleMatch;
+      readonly path: SpecPath;
       readonly other: RuleMatch | undefined;
-      readonly items: Set<string>;
       readonly edges: EdgeSum[];
     }
     const groups = new Map<string, Group>();
@@ -286,19 +285,14 @@ export class DeclaredNetwork {
       // the side that grants comes first; one that no policy isolates is the matter of default-deny
       const [rule, other] = [...ingress.allowing.slice(0, 1), ...egress.allowing.slice(0, 1)];
       if (rule === undefined || rule.policy.undecided) continue;
-      const key = `${rule.policy.id}\n${rule.path.join("/")}`;
+      const { policy } = rule;
+      const path = this.#item(rule, edge.connections);
+      const key = `${policy.id}\n${path.join("/")}`;
       let group = groups.get(key);
-      if (group === undefined)
-        groups.set(key, (group = { policy: rule.policy, rule, other, items: new Set(), edges: [] }));
-      group.items.add(this.#item(rule, edge.connections).join("/"));
+      if (group === undefined) groups.set(key, (group = { policy, path, other, edges: [] }));
       group.edges.push(this.#byOwner(edge));
     }
-    return [...groups.values()].map(({ policy, rule, other, items, edges }) => ({
-      policy,
-      path: items.size === 1 ? toPath([...items][0]!) : rule.path,
-      edges: addUp(edges),
-      other,
-    }));
+    return [...groups.values()].map(({ policy, path, other, edges }) => ({ policy, path, edges: addUp(edges), other }));
   }
 
   /** The part of a rule that is too much: a port item where some of its ports are right, else the peer. */
@@ -452,10 +446,6 @@ export class DeclaredNetwork {
     }
     return out;
   }
-}
-
-function toPath(text: string): SpecPath {
-  return text.split("/").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 
 function common(lists: readonly (readonly Policy[])[]): ReadonlySet<Policy> {

@@ -58,10 +58,15 @@ export function findGap(
   const verb = direction === "ingress" ? "lets in" : "lets out";
   const portless = near("port");
   if (portless !== undefined) {
-    const { policy, path, connections } = portless;
-    const reason = connections.isEmpty
-      ? `names a port that the pods do not have`
-      : `${verb} ${connections.toString()} only`;
+    const { policy, path, rule, connections } = portless;
+    const names = policy[direction]
+      .find(({ index }) => index === rule)
+      ?.ports?.some(({ named }) => named !== undefined);
+    const reason = !connections.isEmpty
+      ? `${verb} ${connections.toString()} only`
+      : names === true
+        ? "names a port that the pods do not have"
+        : "names no port that can be read";
     return { policy, direction, path: [...path, "ports"], at: "key", reason };
   }
   const peerless = near("peer");

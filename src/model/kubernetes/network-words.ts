@@ -13,7 +13,7 @@ const SHOWN_NAMES = 4;
 const SHOWN_SENTENCES = 3;
 
 /** A node by the name that people have for it. `home`: namespaces that need not be said. */
-export function nodeInWords(id: string, home: ReadonlySet<string>): string {
+function nodeInWords(id: string, home: ReadonlySet<string>): string {
   const bracket = id.lastIndexOf("[");
   const path = bracket < 0 ? id : id.slice(0, bracket);
   const kind = id.slice(bracket);

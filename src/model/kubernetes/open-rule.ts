@@ -5,7 +5,7 @@ import { ALL_V4, ALL_V6 } from "./ip.js";
 import type { Direction, PodPeer, Policy, Rule, RulePeer, SpecPath } from "./network-policy.js";
 import { describeSelector, type Selector } from "./selector.js";
 
-export type OpenKind =
+type OpenKind =
   /** No peers: whoever, inside the cluster and out. */
   | "anyone"
   /** Peers without ports in one item, ports without peers in another: `from`/`to` and `ports` of one rule, torn apart. */
@@ -25,7 +25,7 @@ export type OpenKind =
   /** Labels that a pod must not have, or may have with any value: whoever comes later is let in too. */
   | "inexact";
 
-export interface OpenPart {
+interface OpenPart {
   readonly kind: OpenKind;
   readonly direction: Direction;
   readonly path: SpecPath;

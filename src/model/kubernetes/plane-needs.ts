@@ -1,9 +1,12 @@
 /** What the planes need of each other over the network, whatever anybody declared: the field rules behind `network/reachable`. */
 import type { Contract } from "../contract.js";
 import { PLANE_PORT, type Plane } from "../plane.js";
+import { listenersOf } from "../redis/listeners.js";
 import { ConnectionSet } from "./connections.js";
 import type { Policy, Rule } from "./network-policy.js";
 import { peerNamespaces } from "./network-standin.js";
+import { hostMeaning, namespaceOf } from "./pod-name.js";
+import { planeListeners } from "./pod-ports.js";
 import type { Workload } from "./workload.js";
 
 /** Pods of one plane open connections to pods of another, on one of these TCP ports. */
@@ -67,38 +70,34 @@ interface PortGuess {
 }
 
 /** The ports at which other servers reach a plane's: by its configuration, else its command line and manifest, else the default. */
-export function servedPorts(contract: Contract, plane: Plane): PortGuess {
+function servedPorts(contract: Contract, plane: Plane): PortGuess {
   const found = new Set<number>();
+  let hidden = false;
   for (const server of plane.servers) {
     const load = contract.redis.load(server);
     if (load === undefined) continue;
+    hidden = true;
     const announced =
       plane.role === "sentinel"
         ? load.sentinel?.announcePort?.number
         : (load.values.number("replica-announce-port") ?? undefined);
-    const plain = load.values.number("port");
-    const tls = load.values.number("tls-port");
-    const listening = [plain, tls].filter((port): port is number => port !== undefined && port > 0);
+    const { open, known } = listenersOf(load.values);
     const links = load.values.flag("tls-replication");
-    const linked = links === undefined ? undefined : links ? tls : plain;
-    if (announced !== undefined && announced > 0 && listening.includes(announced)) found.add(announced);
-    else if (linked !== undefined && linked > 0) found.add(linked);
-    else for (const port of listening) found.add(port);
+    const linked = open.find(({ port }) => port === announced) ?? open.find(({ tls }) => tls === links);
+    if (linked !== undefined) found.add(linked.port);
+    else if (known) for (const { port } of open) found.add(port);
   }
   if (found.size > 0) return { ports: [...found], certain: true };
-  const words = plane.container?.entrypoint?.words.map((w) => w.text) ?? [];
-  words.forEach((word, i) => {
-    const port = Number(words[i + 1]);
-    if ((word === "--port" || word === "--tls-port") && Number.isInteger(port) && port > 0) found.add(port);
-  });
-  if (found.size > 0) return { ports: [...found], certain: true };
+  const started = planeListeners(contract, plane);
+  if (started.known && started.open.length > 0) return { ports: started.open.map(({ port }) => port), certain: true };
   const usual = PLANE_PORT[plane.role];
   const listed = (plane.container?.ports ?? []).filter(
     ({ protocol, port }) => protocol === "TCP" && port !== undefined,
   );
   const numbers = [...new Set(listed.map(({ port }) => port!))];
-  if (numbers.includes(usual)) return { ports: [usual], certain: true };
-  if (numbers.length > 0) return { ports: numbers, certain: true };
+  // a configuration that hides its port may have another than the manifest tells
+  if (numbers.includes(usual)) return { ports: [usual], certain: !hidden };
+  if (numbers.length > 0) return { ports: numbers, certain: !hidden };
   return { ports: [usual], certain: false };
 }
 
@@ -141,20 +140,13 @@ function sameGroup(contract: Contract, a: Plane, b: Plane): boolean {
   return masters(contract, a).some((one) => theirs.some(({ name, host }) => name === one.name && host === one.host));
 }
 
-/** The workloads behind a DNS name: `pod.service…` of a StatefulSet, or `service…`. */
+/** The workloads behind a host name that a server looks up. */
 function workloadsOfHost(contract: Contract, host: string, near: Workload): readonly Workload[] {
-  const [first = "", second] = host.toLowerCase().replace(/\.$/, "").split(".");
-  const ordinal = /^(.+)-\d+$/.exec(first);
-  const set = contract.workloads.find(
-    (w) =>
-      w.kind === "StatefulSet" &&
-      w.name === ordinal?.[1] &&
-      w.namespace === near.namespace &&
-      (second === undefined || w.get("spec", "serviceName") === second),
-  );
-  if (set !== undefined) return [set];
-  const service = contract.find("Service", near.namespace, first);
-  return service === undefined ? [] : contract.podsMatchingMap(service.namespace, service.get("spec", "selector"));
+  const meaning = hostMeaning(contract, host, namespaceOf(contract, near));
+  if (meaning.kind === "pod") return [meaning.workload];
+  if (meaning.kind !== "service") return [];
+  const { service } = meaning;
+  return contract.podsMatchingMap(service.namespace, service.get("spec", "selector"));
 }
 
 // --------------------------------------------------------------------------------------------------------------- names
@@ -163,7 +155,7 @@ const PLACEHOLDER =
   /\$\{[^}]*\}|\$\([A-Za-z_]\w*\)|\$\w+|\{\{.*?\}\}|__[A-Z][A-Z0-9_]*__|@[A-Z][A-Z0-9_]*@|%[A-Z][A-Z0-9_]*%/g;
 
 /** Whether a text is surely a host name, not an address: letters stay when its placeholders are taken out. */
-export function isHostName(text: string): boolean {
+function isHostName(text: string): boolean {
   const rest = text.replace(PLACEHOLDER, "");
   return /[g-z]/i.test(rest) && !rest.includes(":") && rest !== "localhost";
 }
@@ -203,7 +195,7 @@ export function letsOutDns(policy: Policy): boolean {
 }
 
 /** The connections of a rule that no pod's port names decide; all for names, which may be anything. */
-export function fixedPorts(rule: Rule): ConnectionSet {
+function fixedPorts(rule: Rule): ConnectionSet {
   if (rule.ports === undefined) return ConnectionSet.ALL;
   return rule.ports.reduce(
     (set, { fixed, named }) =>

@@ -12,7 +12,7 @@ import { letsOutDns, type PlaneNeed, planeNeeds, resolvedName } from "./plane-ne
 import { labelsOf } from "./selector.js";
 import type { Workload } from "./workload.js";
 
-export interface ReachFault {
+interface ReachFault {
   readonly gap: Gap;
   readonly edges: readonly EdgeSum[];
   readonly purposes: readonly string[];
@@ -20,7 +20,7 @@ export interface ReachFault {
   readonly evident: boolean;
 }
 
-export interface DnsFault {
+interface DnsFault {
   readonly workload: Workload;
   readonly host: string;
   readonly policy: Policy;

@@ -3,7 +3,7 @@
  * https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-network-id
  */
 import type { Contract } from "../contract.js";
-import { asNumber, asString, hasToken } from "../value.js";
+import { asNumber, asString } from "../value.js";
 import type { KubeObject } from "./object.js";
 import type { Workload } from "./workload.js";
 
@@ -31,19 +31,57 @@ export function podNameOf(workload: Workload, ordinal: number): string {
   return `${workload.name}-${ordinal}${service === undefined ? "" : `.${service}`}`;
 }
 
+interface Names {
+  /** StatefulSets by name, and by the name of their Service. */
+  readonly sets: ReadonlyMap<string, readonly Workload[]>;
+  readonly governed: ReadonlyMap<string, readonly Workload[]>;
+  readonly services: ReadonlyMap<string, readonly KubeObject[]>;
+}
+
+const known = new WeakMap<Contract, Names>();
+
+function namesOf(contract: Contract): Names {
+  let names = known.get(contract);
+  if (names === undefined) {
+    const sets = contract.workloads.filter((w) => w.kind === "StatefulSet");
+    names = {
+      sets: groupBy(sets, (w) => w.name),
+      governed: groupBy(sets, (w) => asString(w.get("spec", "serviceName")) ?? ""),
+      services: groupBy(contract.ofKind("Service"), (s) => s.name),
+    };
+    known.set(contract, names);
+  }
+  return names;
+}
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const out = new Map<string, T[]>();
+  for (const item of items) {
+    const list = out.get(key(item));
+    if (list === undefined) out.set(key(item), [item]);
+    else list.push(item);
+  }
+  return out;
+}
+
+/** The StatefulSets whose pods have their names under a Service. */
+export function governedBy(contract: Contract, service: KubeObject): readonly Workload[] {
+  return (namesOf(contract).governed.get(service.name) ?? []).filter((w) => w.namespace === service.namespace);
+}
+
 /** What a host name means. `from`: the namespace in which it is looked up; undefined: not known. */
 export function hostMeaning(contract: Contract, host: string, from: string | undefined): HostMeaning {
   const labels = host.toLowerCase().replace(/\.$/, "").split(".");
   const [first, service, namespace, svc] = labels as [string, ...string[]];
   if (labels.includes("") || labels.every((l) => /^\d+$/.test(l))) return OTHER;
   const pod = /^(.+)-(0|[1-9]\d{0,9})$/.exec(first);
-  const sets = contract.workloads.filter((w) => w.kind === "StatefulSet");
-  const named = pod === null ? [] : sets.filter((w) => w.name === pod[1]);
+  const names = namesOf(contract);
+  const named = pod === null ? [] : (names.sets.get(pod[1]!) ?? []);
   const near = named.filter((w) => namespace === undefined || namespaceOf(contract, w) === namespace);
   const set = near.find((w) => w.get("spec", "serviceName") === service) ?? near[0] ?? named[0];
   if (set !== undefined && pod !== null) {
     if (service === undefined) {
-      const own = contract.ofKind("Service").find((s) => s.name === first);
+      const own = names.services.get(first)?.[0];
       if (own !== undefined) return { kind: "service", service: own };
       // a Service of its own per pod may be made elsewhere
       return wrong(set, `the name of a pod resolves only with its Service: ${podNameOf(set, Number(pod[2]))}`, false);
@@ -51,11 +89,9 @@ export function hostMeaning(contract: Contract, host: string, from: string | und
     return judge(contract, set, Number(pod[2]), { service, namespace, svc }, from);
   }
   if (pod !== null && service !== undefined) {
-    const governed = sets.find(
-      (w) =>
-        w.get("spec", "serviceName") === service &&
-        (namespace === undefined || [undefined, namespace].includes(namespaceOf(contract, w))),
-    );
+    const governed = names.governed
+      .get(service)
+      ?.find((w) => namespace === undefined || [undefined, namespace].includes(namespaceOf(contract, w)));
     if (governed !== undefined)
       return wrong(
         governed,
@@ -63,11 +99,9 @@ export function hostMeaning(contract: Contract, host: string, from: string | und
         false,
       );
   }
-  const found = contract
-    .ofKind("Service")
-    .find(
-      (s) => s.name === first && (service === undefined || [undefined, service].includes(namespaceOf(contract, s))),
-    );
+  const found = names.services
+    .get(first)
+    ?.find((s) => service === undefined || [undefined, service].includes(namespaceOf(contract, s)));
   return found === undefined ? OTHER : { kind: "service", service: found };
 }
 
@@ -99,8 +133,9 @@ export function whyNotOf(
   from: string | undefined,
 ): string | undefined {
   const governing = asString(set.get("spec", "serviceName"));
-  if (governing === undefined || governing === "") return `${set.title} has no serviceName: its pods have no names`;
-  if (name.service !== undefined && !hasToken(governing) && name.service !== governing)
+  // a set without a Service of its own is k8s/stable-identity's matter
+  if (governing === undefined || contract.find("Service", set.namespace, governing) === undefined) return undefined;
+  if (name.service !== undefined && name.service !== governing)
     return `pods of ${set.title} have names under its Service ${governing}, not under ${name.service}`;
   const namespace = namespaceOf(contract, set);
   if (namespace !== undefined && name.namespace !== undefined && name.namespace !== namespace)

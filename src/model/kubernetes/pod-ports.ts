@@ -5,6 +5,7 @@ import { PLANE_PORT, type Plane } from "../plane.js";
 import type { Listener, Listeners } from "../redis/listeners.js";
 import { listenersOf } from "../redis/listeners.js";
 import { serverStarts } from "../shell/index.js";
+import type { KubeObject } from "./object.js";
 import type { Container, Workload } from "./workload.js";
 
 const UNKNOWN: Listeners = { open: [], known: false };
@@ -89,4 +90,23 @@ export function portList(ports: Iterable<number>): string {
     : sorted.length === 1
       ? String(sorted[0])
       : `${sorted.slice(0, -1).join(", ")} and ${sorted.at(-1)}`;
+}
+
+const services = new WeakMap<Contract, ReadonlyMap<Workload, readonly KubeObject[]>>();
+
+/** The Services that select a workload's pods. */
+export function servicesOf(contract: Contract, workload: Workload): readonly KubeObject[] {
+  let known = services.get(contract);
+  if (known === undefined) {
+    const found = new Map<Workload, KubeObject[]>();
+    for (const service of contract.ofKind("Service")) {
+      for (const pod of contract.podsMatchingMap(service.namespace, service.get("spec", "selector"))) {
+        const list = found.get(pod);
+        if (list === undefined) found.set(pod, [service]);
+        else list.push(service);
+      }
+    }
+    services.set(contract, (known = found));
+  }
+  return known.get(workload) ?? [];
 }

@@ -541,6 +541,16 @@ export class ScriptEffects {
     return this.#once("globals", () => this.#machine.globals.map((s) => s.span));
   }
 
+  /** What the server's compiler refuses although the syntax is right. */
+  get refused(): readonly { readonly what: string; readonly at: Span }[] {
+    return this.#once("refused", () => this.#machine.refused.map((r) => ({ what: r.what, at: r.site.span })));
+  }
+
+  /** Equality tests between a number and a text (`INCR … == ARGV[1]`): in Lua these are never equal. */
+  get neverEqual(): readonly Span[] {
+    return this.#once("never", () => this.#machine.neverEqual.map((s) => s.span));
+  }
+
   /** Functions that are declared and never called on any path, by name. */
   get unusedFunctions(): readonly string[] {
     return this.#once("unused", () => {

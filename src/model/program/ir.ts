@@ -211,6 +211,8 @@ export type Stat =
   | { readonly op: typeof Do.LocalFunction; readonly decl: Decl; readonly proto: Proto }
   | { readonly op: typeof Do.Include; readonly view: TextView; readonly body: readonly Stat[] };
 
+/** LUAI_MAXVARS of Lua 5.1. */
+const MAX_LOCALS = 200;
 /** Beyond this the rest of an expression is opaque: the machine recurses on expressions. */
 const MAX_DEPTH = 250;
 
@@ -223,6 +225,10 @@ export class Compiler {
   readonly #visible: Decl[] = [];
   #view: TextView;
   #depth = 0;
+  /** Locals that were visible where the present function starts. */
+  #start = 0;
+  /** Functions with more locals than the server's compiler takes, by the declaration that is too many. */
+  readonly tooManyLocals: { readonly view: TextView; readonly range: LuaRange }[] = [];
   /** Loops around the text that is compiled now, innermost last, with how many locals were visible outside each. */
   readonly #loops: { writes: LoopWrites; start: number }[] = [];
   #effects = false;
@@ -301,6 +307,9 @@ export class Compiler {
         const values = this.#exprs(s.init);
         if (values.length === 1 && values[0]!.op === Op.Function) values[0]!.proto.name = s.variables[0]!.name;
         out.push({ op: Do.Local, decls: s.variables.map((v) => this.#declare(v.name)), values });
+        if (this.#visible.length - this.#start === MAX_LOCALS + 1) {
+          this.tooManyLocals.push({ view: this.#view, range: s.range });
+        }
         return;
       }
       case "AssignmentStatement": {
@@ -407,6 +416,8 @@ export class Compiler {
   #function(s: Extract<LuaStatement, { type: "FunctionDeclaration" }>, method: boolean): Proto {
     const outer = this.#proto;
     const start = this.#visible.length;
+    const outerStart = this.#start;
+    this.#start = start;
     const effects = this.#effects;
     const proto = new Proto(this.#view, s.range, outer);
     this.#proto = proto;
@@ -418,6 +429,7 @@ export class Compiler {
     proto.body = this.#block(s.body);
     this.#proto = outer;
     this.#leave(start);
+    this.#start = outerStart;
     this.#effects = effects;
     return proto;
   }

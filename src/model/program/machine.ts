@@ -131,6 +131,10 @@ export class Machine {
   readonly sources: { name: string; site: Site }[] = [];
   readonly apis = new Map<string, Site>();
   readonly globals: Site[] = [];
+  /** What the server refuses although it parses. */
+  readonly refused: { what: string; site: Site }[] = [];
+  /** Equality tests between a number and a text, which Lua never finds equal. */
+  readonly neverEqual: Site[] = [];
   readonly registered: { name: Term; fn: Term; site: Site }[] = [];
   facts: Facts | undefined;
   readonly #trail: Cell[] = [];
@@ -214,6 +218,25 @@ export class Machine {
     if (fact.not.active) return false;
     this.#hold(fact);
     this.lifetimes.learn(fact);
+    return this.facts?.open === undefined || this.#settle(fact.at);
+  }
+
+  /** Draws what follows from `not (a and b)` and `a or b` once one side is known; false when they cannot hold. */
+  #settle(site: Site): boolean {
+    let left = 6;
+    for (let d = this.facts?.open; d !== undefined && left > 0; d = d.up?.open, left--) {
+      const { term, holds } = d.fact;
+      if (term.kind !== "and" && term.kind !== "or") continue;
+      // Both forms say that not both sides are `!holds`.
+      const a = this.#certain(term.left);
+      const b = this.#certain(term.right);
+      if (a === !holds && b === !holds) return false;
+      if (a === !holds && b === undefined) {
+        if (!this.assume(term.right, holds, site)) return false;
+      } else if (b === !holds && a === undefined) {
+        if (!this.assume(term.left, holds, site)) return false;
+      }
+    }
     return true;
   }
 
@@ -223,7 +246,7 @@ export class Machine {
     // Knowing less is safe; without a limit, thousands of early returns make every question about a path slow.
     if (depth > MAX_FACTS) return;
     fact.active = true;
-    this.facts = { fact, up: this.facts, depth };
+    this.facts = new Link(fact, this.facts, depth);
   }
 
   /** Continues from several outcomes of paths that started at the present state. */
@@ -467,6 +490,9 @@ export class Machine {
     const body: Stat[] = [];
     this.#assemble(compiler, document, resolve, body, new Set(), 0);
     compiler.main.body = body;
+    for (const { view, range } of compiler.tooManyLocals) {
+      this.refused.push({ what: "more than 200 local variables in one function", site: new Site(view, range) });
+    }
     this.#activations.push(this.#activation(undefined, NOTHING, []));
     if (this.#block(body)) {
       const end = document.view.text.length;
@@ -544,9 +570,18 @@ export class Machine {
   #exit(kind: Exit["kind"], values: Multi, site: Site): void {
     if (this.#dead) return;
     if (this.exits.length < 10_000) {
-      this.exits.push({ kind, values, site, facts: this.facts, calls: this.calls.length });
+      // Tables are taken as they are here: the machine goes on to change their cells.
+      const kept = values.values.some((v) => v.kind === "table")
+        ? values.values.map((v) => this.#frozen(v))
+        : values.values;
+      const calls = this.calls.length;
+      this.exits.push({ kind, values: { values: kept, open: values.open }, site, facts: this.facts, calls });
       this.lifetimes.end();
     }
+  }
+
+  #frozen(term: Term): Term {
+    return term.kind === "table" ? this.newTable(term.cell.value as TableState) : term;
   }
 
   /** Runs statements; false when no path reaches their end. */
@@ -1007,6 +1042,11 @@ export class Machine {
       if (!this.#noted.has(key)) {
         this.#noted.add(key);
         this.comparisons.push({ term, site: this.#at(e) });
+        if (e.operator === "==" || e.operator === "~=") {
+          const l = typeOf(left);
+          const r = typeOf(right);
+          if (l !== undefined && r !== undefined && l !== r) this.neverEqual.push(this.#at(e));
+        }
       }
     }
     return term;
@@ -1286,7 +1326,7 @@ export class Machine {
     const fn = this.eval(e.fn);
     const args = this.#list(e.args);
     if (this.#dead) return NOTHING;
-    if (fn.kind === "native" && isCommandApi(fn.name)) {
+    if (fn.kind === "native" && fn.sends) {
       return this.command(fn.name, args, this.#at(e), e.args, 0);
     }
     return this.apply(fn, args, this.#at(e), e.args);
@@ -1314,7 +1354,7 @@ export class Machine {
       case "closure":
         return this.#invoke(fn, args, site);
       case "native":
-        if (isCommandApi(fn.name)) return this.command(fn.name, args, site, exprs, 0);
+        if (fn.sends) return this.command(fn.name, args, site, exprs, 0);
         return native(this, fn.name, args, site, exprs);
       case "choice":
       case "or":
@@ -1445,7 +1485,7 @@ export class Machine {
   protect(fn: Term, args: Multi, site: Site, exprs: readonly Expr[]): Multi {
     this.#guarded++;
     let result: Multi;
-    if (fn.kind === "native" && isCommandApi(fn.name)) {
+    if (fn.kind === "native" && fn.sends) {
       result = this.command(fn.name, args, site, exprs, 1);
       this.#guarded--;
       return {
@@ -1564,11 +1604,55 @@ export class Machine {
   }
 }
 
+class Link implements Facts {
+  readonly fact: Fact;
+  readonly up: Facts | undefined;
+  readonly depth: number;
+  readonly open: Facts | undefined;
+  constructor(fact: Fact, up: Facts | undefined, depth: number) {
+    this.fact = fact;
+    this.up = up;
+    this.depth = depth;
+    const { kind } = fact.term;
+    this.open = (kind === "and" && !fact.holds) || (kind === "or" && fact.holds) ? this : up?.open;
+  }
+}
+
 const NO_SITES: readonly Site[] = [];
 const NO_LOOPS: readonly Loop[] = [];
 
-function isCommandApi(name: string): boolean {
-  return name === "redis.call" || name === "redis.pcall" || name === "server.call" || name === "server.pcall";
+/** Commands that answer a script with a number. */
+const NUMBERS: ReadonlySet<string> = new Set(
+  "append decr decrby del exists expire hdel hexists hincrby hlen hset hsetnx incr incrby llen lpush persist pexpire pttl rpush sadd scard setnx sismember srem strlen ttl unlink zadd zcard zcount zrem".split(
+    " ",
+  ),
+);
+const TEXTS: ReadonlySet<string> = new Set(["get", "hget", "getset", "getdel", "lindex", "lpop", "rpop", "zscore"]);
+
+/** The Lua type that a value has for certain when it is there at all. */
+function typeOf(term: Term): "number" | "string" | undefined {
+  switch (term.kind) {
+    case "literal":
+      return typeof term.value === "number" || typeof term.value === "string"
+        ? (typeof term.value as "number" | "string")
+        : undefined;
+    case "slot":
+    case "concat":
+      return "string";
+    case "convert":
+      return term.to;
+    case "length":
+    case "range":
+      return "number";
+    case "reply": {
+      const { command, argv, open } = term.call;
+      if (command === undefined || open !== undefined) return undefined;
+      if (NUMBERS.has(command)) return command === "zadd" && term.call.has("INCR", 2) ? undefined : "number";
+      return TEXTS.has(command) && argv.length <= 3 ? "string" : undefined;
+    }
+    default:
+      return undefined;
+  }
 }
 
 function choosy(term: Term): boolean {

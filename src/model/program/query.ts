@@ -104,6 +104,15 @@ export function inputOf(term: Term): Input | undefined {
   return undefined;
 }
 
+/** The inputs that a term is joined or decoded from. */
+export function inputsOf(term: Term): readonly Input[] {
+  const one = inputOf(term);
+  if (one !== undefined) return [one];
+  const t = base(term);
+  const parts = t.kind === "concat" ? t.parts : t.kind === "compute" ? t.args : [];
+  return parts.flatMap((p) => inputOf(p) ?? []);
+}
+
 /** The same key name for certain. */
 export function sameKey(a: Term | undefined, b: Term | undefined): boolean {
   return a !== undefined && b !== undefined && base(a) === base(b);
@@ -116,6 +125,8 @@ export interface KeyTest {
   readonly other: Term;
   /** The other side when it is an input. */
   readonly input: Input | undefined;
+  /** The inputs that the other side is made of (`ARGV[1] .. ":" .. ARGV[2]`). */
+  readonly inputs: readonly Input[];
   /** The value read is on the left of `guard`. */
   readonly left: boolean;
 }
@@ -131,7 +142,7 @@ export function testsOf(guards: readonly Guard[], key: Term | undefined, terms: 
     ] as const) {
       const read = readOf(side, terms);
       if (read === undefined || (key !== undefined && !sameKey(read.key, key))) continue;
-      out.push({ guard, read, other, input: inputOf(other), left });
+      out.push({ guard, read, other, input: inputOf(other), inputs: inputsOf(other), left });
     }
   }
   return out;
@@ -142,7 +153,7 @@ export function testsOf(guards: readonly Guard[], key: Term | undefined, terms: 
  * the owner compare of a lock, the compare of a generation.
  */
 export function equalityTests(call: Call, terms: Terms, key: Term | undefined = call.argv[1]): readonly KeyTest[] {
-  return testsOf(call.guards, key, terms).filter((t) => t.guard.op === "equal" && t.input !== undefined);
+  return testsOf(call.guards, key, terms).filter((t) => t.guard.op === "equal" && t.inputs.length > 0);
 }
 
 /** How a script takes a lock: the call that writes the owner into a key only if it is missing. */
@@ -166,4 +177,56 @@ export function acquisitionsOf(effects: ScriptEffects): readonly Acquisition[] {
     } else if (call.command === "setnx") out.push({ call, key, owner: inputOf(value), atomic: false });
   }
   return out;
+}
+
+/** An input times a constant: `tonumber(ARGV[1]) * 1000`. */
+export interface Scaled {
+  readonly input: Input;
+  readonly factor: number;
+}
+
+/**
+ * The input that a number is made of and the factor between both, through rounding, clamping to constants and defaults;
+ * undefined when it is made otherwise.
+ */
+export function scaledInput(term: Term, terms: Terms, depth = 0): Scaled | undefined {
+  if (depth > 12) return undefined;
+  const input = inputOf(term);
+  if (input !== undefined) return { input, factor: 1 };
+  const t = base(term);
+  if (t.kind === "compute") {
+    const [a, b] = t.args;
+    if (a === undefined) return undefined;
+    if (["math.floor", "math.ceil", "math.abs"].includes(t.name)) return scaledInput(a, terms, depth + 1);
+    if (t.name === "math.min" || t.name === "math.max") return only(t.args, terms, depth);
+    if ((t.name === "*" || t.name === "/") && b !== undefined) {
+      const constant =
+        b.kind === "literal" ? Number(b.value) : t.name === "*" && a.kind === "literal" ? Number(a.value) : Number.NaN;
+      const inner = scaledInput(b.kind === "literal" ? a : b, terms, depth + 1);
+      if (inner === undefined || !Number.isFinite(constant) || constant === 0) return undefined;
+      return { input: inner.input, factor: t.name === "*" ? inner.factor * constant : inner.factor / constant };
+    }
+    return undefined;
+  }
+  if (t.kind === "choice" || t.kind === "or" || t.kind === "and") {
+    return only(
+      (terms.alternatives(t) ?? []).map((a) => a.value),
+      terms,
+      depth,
+    );
+  }
+  return undefined;
+}
+
+/** The one scaled input among terms that are constants otherwise. */
+function only(values: readonly Term[], terms: Terms, depth: number): Scaled | undefined {
+  let found: Scaled | undefined;
+  for (const value of values) {
+    if (base(value).kind === "literal") continue;
+    const one = scaledInput(value, terms, depth + 1);
+    if (one === undefined) return undefined;
+    if (found !== undefined && (found.factor !== one.factor || found.input.index !== one.input.index)) return undefined;
+    found = one;
+  }
+  return found;
 }

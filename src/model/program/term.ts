@@ -131,6 +131,8 @@ export interface Native {
   readonly kind: "native";
   readonly id: number;
   readonly name: string;
+  /** `redis.call` and its like. */
+  readonly sends: boolean;
 }
 export interface TableRef {
   readonly kind: "table";
@@ -186,6 +188,8 @@ export interface Facts {
   readonly fact: Fact;
   readonly up: Facts | undefined;
   readonly depth: number;
+  /** The newest fact here or before that leaves a choice open: `not (a and b)`, `a or b`. */
+  readonly open: Facts | undefined;
 }
 
 /** What a table is known to hold. */
@@ -201,6 +205,7 @@ export interface TableState {
 export const EMPTY_TABLE: TableState = { items: [], fields: undefined, open: undefined, meta: undefined };
 /** What the opaque term of an unfinished loop is called. */
 export const PENDING = "a value that a loop changes";
+const SENDERS: ReadonlySet<string> = new Set(["redis.call", "redis.pcall", "server.call", "server.pcall"]);
 const NO_FACTS: readonly Fact[] = [];
 const MAX_TEXT = 4096;
 export const MAX_ALTERNATIVES = 48;
@@ -390,7 +395,9 @@ export class Terms {
 
   native(name: string): Term {
     const key = `n${name}`;
-    return this.#shared.get(key) ?? this.#named(key, { kind: "native", id: this.#next++, name });
+    return (
+      this.#shared.get(key) ?? this.#named(key, { kind: "native", id: this.#next++, name, sends: SENDERS.has(name) })
+    );
   }
 
   /** A member of a library table. */
@@ -400,7 +407,7 @@ export class Terms {
     if (known !== undefined) return known;
     const name = `${owner.name}.${String(key.value)}`;
     const id = this.#next++;
-    if (isLibrary(name)) return this.#keep(pair, { kind: "native", id, name });
+    if (isLibrary(name)) return this.#keep(pair, { kind: "native", id, name, sends: SENDERS.has(name) });
     return this.#keep(pair, { kind: "opaque", id, what: name, at: site, from: [] });
   }
 

@@ -31,6 +31,8 @@ export interface Behaviour {
   readonly restartsSelector: boolean;
   /** Denials name the user (7.2). */
   readonly namesUser: boolean;
+  /** Lines of an ACL file that start with `#` are skipped (Redis 8.8). */
+  readonly comments: boolean;
   /** ACL LOAD closes every connection of every user but `default`, unchanged or not. */
   readonly loadDisconnects: boolean;
 }
@@ -58,6 +60,7 @@ export function behaviourOf(server: Server): Behaviour {
     percentTilde: modern && !from(7, 2) && !fixed,
     restartsSelector: modern && !from(7, 2),
     namesUser: from(7, 2),
+    comments: !valkey && (server.asked[0] > 8 || (server.asked[0] === 8 && server.asked[1] >= 8)),
     loadDisconnects: valkey ? !from(8, 0) : !from(7, 4),
   };
 }

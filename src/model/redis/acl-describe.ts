@@ -1,8 +1,10 @@
 /**
  * Users in the words of the server: ACL GETUSER and ACL LIST.
  */
+import { splitArgs } from "../../document/redis-acl.js";
 import { bytesOf, hasRawBytes, textOf } from "../../text/bytes.js";
-import type { AclPattern, AclSelector } from "./acl-selector.js";
+import { Source, TextView } from "../../text/source.js";
+import { type AclPattern, AclSelector } from "./acl-selector.js";
 import type { AclUser } from "./acl-user.js";
 import { asciiLower, type Command, type CommandTable } from "./commands.js";
 
@@ -109,6 +111,26 @@ const shown = (text: string): string => (hasRawBytes(text) ? textOf(bytesOf(text
 
 function commandRules(selector: AclSelector): string {
   return selector.behaviour.orderedRules ? writtenRules(selector) : derivedRules(selector);
+}
+
+/**
+ * Since 7.2 the server reads the rules that it kept like a configuration line before it shows them, and aborts when they are not
+ * the same again: quotes or blanks in a first argument (`+get|"x`) kill it.
+ */
+export function readsItself(selector: AclSelector): boolean {
+  if (!selector.behaviour.orderedRules || !selector.oddArgument) return true;
+  const text = writtenRules(selector);
+  const words = splitArgs(
+    new TextView(new Source("", text)),
+    0,
+    text.length,
+    undefined,
+    selector.behaviour.lenientQuotes,
+  );
+  if (words === undefined) return false;
+  const again = new AclSelector(selector.table, selector.behaviour, false, []);
+  if (words.some((w) => again.apply(w) !== undefined)) return false;
+  return again.states.every((s, id) => s === selector.states[id]);
 }
 
 /** 7.2 and later keep the rules: a rule replaces an earlier one of the same name, a container those of its subcommands. */

@@ -168,6 +168,8 @@ export class AclSelector {
   databasesWord: AclWord | undefined;
   /** Placeholders that stand for whole rules here. */
   unknown: readonly AclWord[] = NO_WORDS;
+  /** A first argument holds quotes or blanks: since 7.2 the server may not be able to read its own rules again. */
+  oddArgument = false;
   #compactAt = COMPACT;
   #keyIndex: Map<string, AclPattern> | undefined;
   #channelIndex: Map<string, AclPattern> | undefined;
@@ -376,6 +378,7 @@ export class AclSelector {
       return undefined;
     }
     if (this.behaviour.subcommandOnce && this.decide(base).answer === "yes") return "EBUSY";
+    if (/["'\s]/.test(argument)) this.oddArgument = true;
     this.#push({ kind: "first-arg", allow, command: base, argument, word });
     return undefined;
   }

@@ -5,7 +5,7 @@ import { type AclLine, AclWord, OPAQUE, selectorWords } from "../../document/red
 import { bytesOf } from "../../text/bytes.js";
 import type { Span, TextView } from "../../text/source.js";
 import type { Behaviour } from "./acl-behaviour.js";
-import { type CrashDescription, describeUser, listUser, type UserDescription } from "./acl-describe.js";
+import { type CrashDescription, describeUser, listUser, readsItself, type UserDescription } from "./acl-describe.js";
 import {
   type AclPattern,
   AclSelector,
@@ -110,10 +110,12 @@ export class UserState {
     }
   }
 
-  /** Some pattern has no access (`%`). */
+  /** See `AclUser.crashes`. */
   get crashes(): boolean {
-    if (!this.#setting.behaviour.emptyPercent && !this.#setting.behaviour.percentTilde) return false;
-    return [this.root, ...this.selectors].some((s) => !s.allKeys && s.keys.some((p) => p.access === 0));
+    const { emptyPercent, percentTilde } = this.#setting.behaviour;
+    const selectors = [this.root, ...this.selectors];
+    if (selectors.some((s) => s.oddArgument && !readsItself(s))) return true;
+    return (emptyPercent || percentTilde) && selectors.some((s) => !s.allKeys && s.keys.some((p) => p.access === 0));
   }
 
   /** Applies one rule as `ACLSetUser` does; a selector comes as all of its words. */
@@ -505,7 +507,10 @@ export class AclUser {
     return this.permissions.some((s) => s.allChannels);
   }
 
-  /** ACL GETUSER and ACL LIST crash the server on this user: a pattern without access (`%`). */
+  /**
+   * ACL GETUSER, ACL LIST and ACL SAVE crash the server on this user: a pattern without access (`%`), or quotes or blanks in a
+   * first argument (`+get|"x`).
+   */
   get crashes(): boolean {
     return this.#rules.crashes;
   }

@@ -28,6 +28,48 @@ export function aclErrors(redis: RedisDeployment, acl: AclText, role: PlaneRole 
   );
 }
 
+export type AclErrorKind =
+  | "line"
+  | "comment"
+  | "rule"
+  | "command"
+  | "pattern"
+  | "hash"
+  | "duplicate"
+  | "name"
+  | "parenthesis"
+  | "crash";
+
+/** What an error is about; undefined for one that another error of the same place says better. */
+export function errorKind(error: AclError, crash: boolean): AclErrorKind | undefined {
+  switch (error.kind) {
+    case "keyword":
+      return /^\s*#/.test(error.at.source.slice(error.at)) ? "comment" : "line";
+    case "parenthesis":
+      return crash ? undefined : "parenthesis";
+    case "rule":
+      break;
+    default:
+      return error.kind;
+  }
+  switch (error.fault) {
+    case "ENOENT":
+      return "command";
+    case "EEXIST":
+    case "EISDIR":
+      return "pattern";
+    case "EBADMSG":
+      return "hash";
+    default:
+      return "rule";
+  }
+}
+
+/** A text of a file in a message. */
+export function clip(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
 /** `+get` in a Sentinel's ACL: a command or category that only a data server knows. */
 export function isDataRule(redis: RedisDeployment, error: AclError): boolean {
   if (error.fault !== "ENOENT") return false;

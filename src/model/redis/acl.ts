@@ -186,6 +186,7 @@ class Loading {
   /** `ACLLoadFromFile`. */
   file(lines: Iterable<AclLine>): void {
     for (const line of lines) {
+      if (this.behaviour.comments && line.view.text[line.start] === "#") continue;
       const words = line.words()[Symbol.iterator]();
       const keyword: AclWord = words.next().value;
       const name: AclWord | undefined = words.next().value;

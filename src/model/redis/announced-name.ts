@@ -89,7 +89,13 @@ export function isCovered(patterns: readonly string[], name: WrittenName): boole
   if (labels === undefined) return true;
   return patterns.some((pattern) => {
     const parts = pattern.toLowerCase().replace(/\.$/, "").split(".");
-    if (labels.length < parts.length && labels.some((l) => l === HOLE)) return true;
+    // one placeholder may stand for the whole first part
+    if (
+      labels.length < parts.length &&
+      labels[0] === HOLE &&
+      labels.slice(1).every((l, i) => l === parts[parts.length - labels.length + 1 + i])
+    )
+      return true;
     return (
       parts.length === labels.length &&
       parts.every((part, i) => (part === "*" && i === 0) || labels[i]!.includes(HOLE) || part === labels[i])

@@ -2,7 +2,7 @@ import { AclWord, confUserLines, OPAQUE } from "../../document/redis-acl.js";
 import { ConfLine, type ConfStatement, findPlaceholders } from "../../document/redis-conf.js";
 import { type Segment, Source, TextView } from "../../text/source.js";
 import { type AclLoad, loadLines, loadView, serverMessage, type UserLine } from "./acl.js";
-import type { Loaded, Loading } from "./conf.js";
+import type { Loaded, Loading } from "./conf-load.js";
 import type { ConfValues } from "./conf-values.js";
 
 /** Who may log in, as far as the configuration says. */

@@ -68,6 +68,31 @@ export function commandWord(value: string, at: Span, templates = true): ConfArgu
   return { value, at, placeholder: holes.length === 0 ? "none" : whole ? "whole" : "part", splits: false };
 }
 
+/** A word whose place is made when somebody asks for it. */
+class PlacedWord implements ConfArgument {
+  readonly value: string;
+  readonly placeholder: PlaceholderKind;
+  readonly splits = false;
+  readonly #place: { readonly span: Span };
+
+  constructor(value: string, placeholder: PlaceholderKind, place: { readonly span: Span }) {
+    this.value = value;
+    this.placeholder = placeholder;
+    this.#place = place;
+  }
+
+  get at(): Span {
+    return this.#place.span;
+  }
+}
+
+/** A word of a command in a manifest. */
+export function placedWord(value: string, place: { readonly span: Span }): ConfArgument {
+  const holes = findPlaceholders(value);
+  const whole = holes.length === 1 && holes[0]!.start === 0 && holes[0]!.end === value.length;
+  return new PlacedWord(value, holes.length === 0 ? "none" : whole ? "whole" : "part", place);
+}
+
 /** @param words the words after the server's name */
 export function parseServerArguments(words: readonly ConfArgument[], server: string): ServerArguments {
   const { v7 } = dialect(server);

@@ -1,5 +1,5 @@
 import type { ConfStatement } from "../../document/redis-conf.js";
-import type { Loading } from "./conf.js";
+import type { Loading } from "./conf-load.js";
 import { isImpossibleAddress } from "./conf-special.js";
 import type { ConfValue, ConfValues } from "./conf-values.js";
 
@@ -125,8 +125,13 @@ function judgeListeners(loading: Loading, values: ConfValues): void {
           code: "same-port",
           class: "fatal",
           topic: "listen",
-          message: `\`port\` and \`tls-port\` are both ${port.value}: the second cannot be opened`,
+          message:
+            port.from === "default"
+              ? `\`tls-port\` is ${port.value}, which \`port\` is by default: without \`port 0\` it cannot be opened`
+              : `\`port\` and \`tls-port\` are both ${port.value}: the second cannot be opened`,
           server: `Failed listening on port ${port.value} (${loading.dialect.v72 ? "tls" : "TLS"}), aborting.`,
+          // A command line that is not known may set the port.
+          certain: port.from !== "default" || loading.input.arguments !== undefined,
         },
       );
     }

@@ -5,9 +5,11 @@ import { firstLine } from "./access.js";
 import type { ConfLoad } from "./conf.js";
 import type { ConfValue } from "./conf-values.js";
 
-/** The value's first word; the line where it has none; undefined for a default and for what is absent. */
+/** The value's first word; the line where it has none; undefined where no line sets it. */
 export function valueAt(value: ConfValue): Span | undefined {
-  return value.state === "absent" ? undefined : (value.args[0]?.at ?? value.at);
+  return value.state === "absent" || value.statement === undefined
+    ? undefined
+    : (value.args[0]?.at ?? value.statement.at);
 }
 
 /** The line that makes something needed which is not there: the first of `names` that is set, else the text's first line. */

@@ -295,15 +295,30 @@ export function parseIPv6(text: string): readonly number[] | undefined {
   return [...head, ...new Array<number>(missing).fill(0), ...tail];
 }
 
+/** As `inet_ntop` prints eight groups. */
+function printIPv6(groups: readonly number[]): string {
+  let best = { start: 0, length: 0 };
+  for (let i = 0; i < 8; i++) {
+    let n = 0;
+    while (i + n < 8 && groups[i + n] === 0) n++;
+    if (n > best.length) best = { start: i, length: n };
+  }
+  if (best.length < 2) return groups.map((g) => g.toString(16)).join(":");
+  const quad = [groups[6]! >> 8, groups[6]! & 255, groups[7]! >> 8, groups[7]! & 255].join(".");
+  if (best.start === 0 && best.length === 6) return `::${quad}`;
+  if (best.start === 0 && best.length === 5 && groups[5] === 0xffff) return `::ffff:${quad}`;
+  const hex = (part: readonly number[]): string => part.map((g) => g.toString(16)).join(":");
+  return `${hex(groups.slice(0, best.start))}::${hex(groups.slice(best.start + best.length))}`;
+}
+
 /**
- * A host that `getaddrinfo(AI_NUMERICHOST)` takes, in one spelling per address; undefined: a name that needs a resolver.
+ * A host that `getaddrinfo(AI_NUMERICHOST)` takes, as `inet_ntop` prints it; undefined: a name that needs a resolver.
  * IPv4 in every `inet_aton` form (`127.1`, `0x7f000001`), IPv6 without brackets, with or without a numeric scope.
  */
 export function numericHost(text: string): string | undefined {
   const scope = text.indexOf("%");
   const six = parseIPv6(scope < 0 ? text : text.slice(0, scope));
-  if (six !== undefined && (scope < 0 || /^\d+$/.test(text.slice(scope + 1))))
-    return six.map((g) => g.toString(16)).join(":");
+  if (six !== undefined && (scope < 0 || /^\d+$/.test(text.slice(scope + 1)))) return printIPv6(six);
   const parts = text.split(".");
   if (parts.length > 4 || text.length > 64) return undefined;
   const numbers: number[] = [];

@@ -1,6 +1,6 @@
 import type { ConfArgument, ConfStatement } from "../../document/redis-conf.js";
 import type { Span } from "../../text/source.js";
-import type { Loaded } from "./conf.js";
+import type { Loaded } from "./conf-load.js";
 import { type Directive, directive } from "./directives.js";
 
 /** Who set a value last. */

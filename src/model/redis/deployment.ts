@@ -3,11 +3,12 @@ import { type ConfArgument, type ConfDocument, parseConf } from "../../document/
 import type { TextView } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import { parseImage, serverOfImage } from "../image.js";
-import type { PlaneRole, Server } from "../plane.js";
+import type { Plane, PlaneRole, Server } from "../plane.js";
 import type { AclText, ConfText } from "../texts.js";
 import { type AccessList, accessLists, type DefaultUser, defaultUser } from "./access.js";
 import { type AclLoad, loadView } from "./acl.js";
 import { type ConfEdit, type ConfLoad, loadConf } from "./conf.js";
+import { directiveServers } from "./directives.js";
 import { type RoleName, type RoleUser, rolesOf } from "./roles.js";
 import { resolveServer } from "./servers.js";
 
@@ -54,10 +55,16 @@ export interface ServerInputs {
   readonly arguments: readonly ConfArgument[];
 }
 
+/** There are command tables of Redis 6.0, and no directive tables. */
+function confServer(id: string): string {
+  return directiveServers().some((known) => id.startsWith(known)) ? id : "redis-6.2";
+}
+
 export class RedisDeployment {
   readonly #contract: Contract;
   readonly #inputs: (server: Server) => ServerInputs;
   readonly #loads = new Map<Server, ConfLoad | undefined>();
+  readonly #commanded = new Map<Plane, Server | undefined>();
   #roles: readonly RoleUser[] | undefined;
   #access: ReadonlyMap<Server, AccessList | undefined> | undefined;
   #lists: readonly AccessList[] | undefined;
@@ -91,8 +98,25 @@ export class RedisDeployment {
     return this.#loads.get(server);
   }
 
+  /** The server of a plane that its command line alone configures: no file is named, and none belongs to the plane. */
+  commandServer(plane: Plane): Server | undefined {
+    if (!this.#commanded.has(plane)) {
+      const server: Server = { plane, conf: undefined, acl: undefined };
+      const options = plane.container?.entrypoint?.words.some((w) => w.text.startsWith("--")) === true;
+      const inputs = options && plane.servers.length === 0 ? this.#inputs(server) : undefined;
+      const alone = inputs !== undefined && inputs.arguments[0]?.value.startsWith("--") === true;
+      this.#commanded.set(plane, alone ? server : undefined);
+      if (alone) {
+        const { edits, arguments: args } = inputs;
+        const id = confServer(this.version.id);
+        this.#loads.set(server, loadConf({ server: id, mode: plane.role, documents: [], edits, arguments: args }));
+      }
+    }
+    return this.#commanded.get(plane);
+  }
+
   #load(conf: ConfText, mode: PlaneRole, inputs: ServerInputs): ConfLoad {
-    const server = this.version.id;
+    const server = confServer(this.version.id);
     const kept = loads.get(conf.view);
     if (kept !== undefined && kept.server === server && kept.mode === mode && sameInputs(kept, inputs))
       return kept.load;

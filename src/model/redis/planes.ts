@@ -5,6 +5,12 @@ import type { AclUser } from "./acl.js";
 import type { RedisDeployment } from "./deployment.js";
 import { ROLE_PLANE, type RoleName, type RoleUser } from "./roles.js";
 
+/** The list of the other plane that is the same file. */
+export function sharedWith(redis: RedisDeployment, list: AccessList): AccessList | undefined {
+  if (list.acl === undefined) return undefined;
+  return redis.accessLists.find((l) => l.plane.role !== list.plane.role && l.acl === list.acl);
+}
+
 /**
  * Users of a list whose name plays a role of the other plane, and none of this one. Without a contract file only a peer that may
  * do everything is certain: other names may be used on both sides.

@@ -47,12 +47,12 @@ const MILD: ReadonlySet<string> = new Set(["keys", "sort", "sort_ro", "info", "r
 
 /**
  * Whether a command of a table is of @dangerous or @admin. Before 7.0 the categories sit on the container: a subcommand is
- * judged by those of 7.0.
+ * judged by those of a later server.
  */
 export function isDangerous(table: CommandTable, name: string, strict: boolean): boolean {
   if (!strict && MILD.has(name)) return false;
   const bar = name.indexOf("|");
-  const command = table.get(name) ?? commandTable("redis-7.0")?.get(name) ?? table.get(name.slice(0, Math.max(0, bar)));
+  const command = table.get(name) ?? commandTable("redis-8.0")?.get(name) ?? table.get(name.slice(0, Math.max(0, bar)));
   if (command === undefined || command.subcommands !== undefined) return false;
   return command.categories.includes("dangerous") || command.categories.includes("admin");
 }

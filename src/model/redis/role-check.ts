@@ -198,9 +198,9 @@ export function byPlace(
   return [...groups].map(([word, group]) => ({ at: placeOfLack(user, word), lacks: group }));
 }
 
-/** `+exec: the transaction stays queued; +info: …`, the first effects in full. */
-export function showLacks(lacks: readonly Lack[]): { readonly commands: string; readonly effect: string } {
+/** The commands, and what is seen without them: the first effects. `alone`: where MULTI is not granted either. */
+export function showLacks(lacks: readonly Lack[], alone = false): { readonly commands: string; readonly effect: string } {
   const commands = joined(lacks.map((l) => `+${l.permission.command}`));
-  const effects = [...new Set(lacks.map((l) => l.permission.effect))];
+  const effects = [...new Set(lacks.map(({ permission: p }) => (alone ? (p.alone ?? p.effect) : p.effect)))];
   return { commands, effect: effects.slice(0, 2).join("; ") };
 }

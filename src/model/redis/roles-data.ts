@@ -19,6 +19,8 @@ export interface Permission {
   readonly necessity: Necessity;
   /** What is seen without it. */
   readonly effect: string;
+  /** What is seen without it where MULTI is not granted either. */
+  readonly alone?: string;
   readonly recording?: string;
   /** Servers that know what it is for; without it all. */
   readonly since?: { readonly flavour: "redis" | "valkey"; readonly major: number };
@@ -77,18 +79,21 @@ export const CONTROL: RoleSpec = {
       command: "exec",
       necessity: "with-multi",
       effect: "the transaction stays queued: no promotion",
+      alone: "the commands of a promotion run one by one",
       recording: "sentinel-without-+exec",
     },
     {
       command: "config|rewrite",
       necessity: "with-multi",
       effect: aborted,
+      alone: "the configuration of the promoted server keeps its replicaof line",
       recording: "sentinel-without-+config|rewrite",
     },
     {
       command: "client|kill",
       necessity: "with-multi",
       effect: aborted,
+      alone: "clients of the servers that change their role stay connected",
       recording: "sentinel-without-+client|kill",
     },
     {

@@ -155,7 +155,7 @@ export function rolesOf(contract: Contract, redis: RedisDeployment): RoleUser[] 
           (role) =>
             ROLE_PLANE[role] === plane.role &&
             declared?.[role] === undefined &&
-            names.get(role)!.size === 0 &&
+            ![...names.get(role)!.keys()].some((name) => users.has(name)) &&
             SIGNATURE[role].every((command) => user.may(command)),
         );
       if (declared?.[rest] !== undefined) {

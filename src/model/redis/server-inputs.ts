@@ -2,7 +2,7 @@
 import type { ConfArgument } from "../../document/redis-conf.js";
 import type { Contract } from "../contract.js";
 import type { Server } from "../plane.js";
-import { commandWord } from "./conf-argv.js";
+import { placedWord } from "./conf-argv.js";
 import type { ServerInputs } from "./deployment.js";
 
 const NONE: ServerInputs = { edits: [], arguments: [] };
@@ -16,6 +16,6 @@ export function serverInputs(server: Server, _contract: Contract): ServerInputs 
   const at = words.findIndex((w) => SERVER.test(w.text));
   // without an explicit command the image's entrypoint gets the arguments as they are
   if (at < 0 && command.explicit) return NONE;
-  const args: ConfArgument[] = words.slice(at + 1).map((w) => commandWord(w.text, w.place.span));
+  const args: ConfArgument[] = words.slice(at + 1).map((w) => placedWord(w.text, w.place));
   return args.length === 0 ? NONE : { edits: [], arguments: args };
 }

@@ -17,6 +17,8 @@ export interface Server {
   readonly debian: boolean;
   /** Version whose behaviour is judged, `[major, minor, patch]`; the table's patch where none was written. */
   readonly version: readonly [number, number, number];
+  /** Major and minor that were asked for; those of the table where none were. */
+  readonly asked: readonly [number, number];
   readonly table: CommandTable;
   /** Said when the table is not exactly the version that was asked for. */
   readonly note?: string;
@@ -109,6 +111,7 @@ export function resolveServer(name: string): Server | undefined {
     sentinel: wantsSentinel,
     debian: best.debian,
     version,
+    asked: [major, minor ?? best.version[1]] as const,
     table: commandTable(id)!,
   };
   return note === undefined ? base : { ...base, note };

@@ -1,7 +1,6 @@
 /** Builds the program of a script: walks its tree once, with the values of variables as far as they are known. */
 import {
   type Assignment,
-  type Heredoc,
   type Part,
   partsOf,
   type Redirect,
@@ -12,6 +11,17 @@ import {
 } from "../../document/shell.js";
 import { TextView } from "../../text/source.js";
 import type { Place } from "../place.js";
+import { Expander, type ExpansionHost, isStar } from "./expand.js";
+import {
+  ASSIGNING,
+  assignedByBuiltin,
+  assignedInArithmetic,
+  assignmentName,
+  eachStatement,
+  evalAssigns,
+  localNames,
+  MOVING,
+} from "./names.js";
 import type {
   Arg,
   CommandWord,
@@ -20,7 +30,6 @@ import type {
   Flow,
   Frame,
   Invocation,
-  Line,
   RedirectFact,
   Run,
   Script,
@@ -28,112 +37,18 @@ import type {
   ShellProgram,
   Trap,
 } from "./program.js";
-import { baseName, EMPTY, type Hole, literal, makeText, type Piece, sameText, type Text } from "./text.js";
+import { MAX_OPTIONS, Scope, UNKNOWN } from "./scope.js";
+import { baseName, EMPTY, literal, makeText, type Text } from "./text.js";
 import { stripWrappers } from "./wrappers.js";
 
 /** Bounds of a program; what lies beyond is left out and the program is not `complete`. */
 const MAX_INVOCATIONS = 20_000;
 const MAX_CALL_DEPTH = 12;
-const MAX_VARIABLES = 500;
 /** Words of an array, and of a parameter list. */
 const MAX_LIST = 1000;
 const MAX_STEPS = 100_000;
-const MAX_OPTIONS = 8;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** What a variable holds: a text, an array, nothing (certainly not set), or something unknown with known possibilities. */
-type Binding =
-  | { readonly kind: "text"; readonly text: Text }
-  | { readonly kind: "array"; readonly items: readonly Text[] }
-  | { readonly kind: "unset" }
-  | { readonly kind: "unknown"; readonly options?: readonly Text[] };
-
-const UNKNOWN: Binding = { kind: "unknown" };
-
-/** Values at one point of a script; a copy shares its map until one of the two writes. */
-class Scope {
-  #variables: Map<string, Binding>;
-  #shared: boolean;
-  /** undefined: unknown. */
-  positional: readonly Text[] | undefined;
-
-  constructor(variables: Map<string, Binding> = new Map(), positional?: readonly Text[], shared = false) {
-    this.#variables = variables;
-    this.positional = positional;
-    this.#shared = shared;
-  }
-
-  copy(): Scope {
-    this.#shared = true;
-    return new Scope(this.#variables, this.positional, true);
-  }
-
-  get(name: string): Binding | undefined {
-    return this.#variables.get(name);
-  }
-
-  set(name: string, binding: Binding | undefined): void {
-    if (this.#shared) {
-      this.#variables = new Map(this.#variables);
-      this.#shared = false;
-    }
-    if (binding === undefined) this.#variables.delete(name);
-    else if (this.#variables.size < MAX_VARIABLES || this.#variables.has(name)) this.#variables.set(name, binding);
-  }
-
-  forgetAll(): void {
-    for (const name of [...this.#variables.keys()]) this.set(name, UNKNOWN);
-  }
-
-  /** Becomes what is true on every one of the ways. */
-  join(ways: readonly Scope[], start: (name: string) => Binding | undefined): void {
-    const first = ways[0];
-    if (first === undefined) return;
-    const same = ways.every((way) => samePositional(way.positional, first.positional));
-    this.positional = same ? first.positional : undefined;
-    const maps = ways.map((way) => way.#variables);
-    for (const way of ways) way.#shared = true;
-    this.#shared = true;
-    this.#variables = maps[0]!;
-    for (const other of maps.slice(1)) {
-      if (other === this.#variables) continue;
-      for (const [name, binding] of other) {
-        const mine = this.#variables.get(name);
-        if (mine !== binding) this.set(name, joinBindings(mine ?? start(name) ?? UNKNOWN, binding));
-      }
-      for (const [name, binding] of [...this.#variables]) {
-        if (!other.has(name)) this.set(name, joinBindings(binding, start(name) ?? UNKNOWN));
-      }
-    }
-  }
-}
-
-function samePositional(a: readonly Text[] | undefined, b: readonly Text[] | undefined): boolean {
-  return (
-    a === b ||
-    (a !== undefined && b !== undefined && a.length === b.length && a.every((text, i) => sameText(text, b[i]!)))
-  );
-}
-
-function joinBindings(a: Binding, b: Binding): Binding {
-  if (a === b) return a;
-  if (a.kind === "text" && b.kind === "text" && sameText(a.text, b.text)) return a;
-  if (a.kind === "array" && b.kind === "array" && samePositional(a.items, b.items)) return a;
-  if (a.kind === "unset" && b.kind === "unset") return a;
-  const options = optionsOf(a);
-  const more = optionsOf(b);
-  if (options === undefined || more === undefined) return UNKNOWN;
-  const all = [...options];
-  for (const text of more) if (!all.some((other) => sameText(text, other))) all.push(text);
-  return all.length > MAX_OPTIONS ? UNKNOWN : { kind: "unknown", options: all };
-}
-
-function optionsOf(binding: Binding): readonly Text[] | undefined {
-  if (binding.kind === "text") return [binding.text];
-  if (binding.kind === "unset") return [EMPTY];
-  return binding.kind === "unknown" ? binding.options : undefined;
-}
 
 class ViewPlace implements Place {
   readonly #view: TextView;
@@ -149,44 +64,10 @@ class ViewPlace implements Place {
   }
 }
 
-/** Words of an expansion, while they are made. */
-class Fields {
-  readonly done: { pieces: Piece[]; quoted: boolean }[] = [];
-  current: { pieces: Piece[]; quoted: boolean } | undefined;
-
-  add(piece: Piece, quoted = false): void {
-    this.current ??= { pieces: [], quoted: false };
-    this.current.pieces.push(piece);
-    if (quoted) this.current.quoted = true;
-  }
-
-  end(): void {
-    if (this.current !== undefined) this.done.push(this.current);
-    this.current = undefined;
-  }
-
-  /** The value of an unquoted expansion. */
-  split(text: Text): void {
-    for (const piece of text.pieces) {
-      if (typeof piece !== "string") {
-        this.add({ ...piece, split: true });
-        continue;
-      }
-      const words = piece.split(/[ \t\n]+/);
-      words.forEach((word, i) => {
-        if (i > 0) this.end();
-        if (word !== "") this.add(word);
-      });
-    }
-  }
-}
-
-const ASSIGNING = new Set(["export", "local", "readonly", "declare", "typeset"]);
 const INHERITED = ["REDISCLI_AUTH", "VALKEYCLI_AUTH", "KUBECONFIG"];
 const NO_EXPORTS: ReadonlyMap<string, Text> = new Map();
 /** Of a long substitution only the last commands are kept with its text. */
 const MAX_RUNS = 64;
-const UNKNOWN_TEXT = (name: string): Text => makeText([{ kind: "variable", name }]);
 
 interface Definition {
   readonly body: Statement;
@@ -195,26 +76,28 @@ interface Definition {
   called: boolean;
 }
 
-export class Builder {
+class Builder implements ExpansionHost {
   readonly #options: ShellOptions;
   readonly #invocations: Invocation[] = [];
   readonly #traps: Trap[] = [];
   readonly #functions = new Map<string, Definition[]>();
   readonly #calls: string[] = [];
   #view: TextView;
-  #scope = new Scope();
+  scope = new Scope();
   #frames: readonly Frame[] = [];
   #reached = true;
   #complete = true;
   /** The text went through the kubelet. */
-  #kubelet = false;
+  kubelet = false;
   #sources = 0;
   #steps = 0;
   readonly #groups: (readonly RedirectFact[])[] = [];
+  readonly #words: Expander;
 
   constructor(view: TextView, options: ShellOptions) {
     this.#view = view;
     this.#options = options;
+    this.#words = new Expander(this, options);
   }
 
   script(script: Script): ShellProgram {
@@ -223,8 +106,8 @@ export class Builder {
   }
 
   command(words: readonly CommandWord[]): ShellProgram {
-    const args = words.map((word): Arg => ({ ...this.#kubeletText(word.text), place: word.place, quoted: true }));
-    const place: Place = words[0]?.place ?? { span: this.#view.span(0, 0) };
+    const args = words.map((word): Arg => ({ ...this.#words.kubeletText(word.text), place: word.place, quoted: true }));
+    const place = words[0]!.place;
     const index = scriptArgument(args.map((arg) => arg.known));
     const source = index < 0 ? undefined : words[index];
     const view = source?.view();
@@ -233,10 +116,10 @@ export class Builder {
     if (index >= 0 && nested === undefined) this.#complete = false;
     const flow = this.#run(args, [], [], [], place, (frames) => {
       if (nested === undefined) return index < 0 ? this.#scriptFile(args, frames) : undefined;
-      this.#kubelet = true;
+      this.kubelet = true;
       // `sh -c SCRIPT NAME ARG…`
       const flow = this.#shell(nested, args.slice(index + 2), frames, args.slice(0, index));
-      this.#kubelet = false;
+      this.kubelet = false;
       return { flow, kind: "shell" as const };
     });
     return this.#finish(flow, { errexit: false, pipefail: false });
@@ -248,7 +131,7 @@ export class Builder {
     for (const [name, definitions] of this.#functions) {
       for (const definition of definitions) {
         if (definition.called) continue;
-        this.#scope = new Scope();
+        this.scope = new Scope();
         this.#call(name, definition, undefined);
       }
     }
@@ -276,7 +159,7 @@ export class Builder {
   #collect(statements: readonly Statement[]): void {
     eachStatement(statements, (statement) => {
       if (statement.type !== "function") return;
-      const definition = { body: statement.body, view: this.#view, kubelet: this.#kubelet, called: false };
+      const definition = { body: statement.body, view: this.#view, kubelet: this.kubelet, called: false };
       const known = this.#functions.get(statement.name);
       if (known === undefined) this.#functions.set(statement.name, [definition]);
       else known.push(definition);
@@ -320,10 +203,10 @@ export class Builder {
 
   /** In a copy of the scope that is thrown away. */
   #isolated<T>(make: () => T): T {
-    const outer = this.#scope;
-    this.#scope = outer.copy();
+    const outer = this.scope;
+    this.scope = outer.copy();
     const made = make();
-    this.#scope = outer;
+    this.scope = outer;
     return made;
   }
 
@@ -363,7 +246,7 @@ export class Builder {
       case "function":
         return { type: "seq", items: [], ends: undefined };
       case "arithmetic":
-        for (const name of assignedInArithmetic(statement.text)) this.#scope.set(name, UNKNOWN);
+        for (const name of assignedInArithmetic(statement.text)) this.scope.set(name, UNKNOWN);
         return this.#arithmetic(statement.text, statement.start, statement.end);
       case "opaque":
         this.#complete = false;
@@ -373,7 +256,7 @@ export class Builder {
 
   /** `((…))` is a command whose only argument is the expression. */
   #arithmetic(text: string, start: number, end: number): Flow {
-    const place = this.#place(start, end);
+    const place = this.place(start, end);
     const words: Arg[] = [
       { ...literal("(("), place, quoted: false },
       { ...literal(text), place, quoted: false },
@@ -440,11 +323,11 @@ export class Builder {
         flow.ends = first.ends;
         return;
       }
-      const skipped = this.#scope.copy();
+      const skipped = this.scope.copy();
       const made = this.#in(flow, i, () => this.#statement(item));
       items.push(made);
-      if (made.ends !== undefined) this.#scope = skipped;
-      else this.#scope.join([skipped, this.#scope.copy()], this.#start);
+      if (made.ends !== undefined) this.scope = skipped;
+      else this.scope.join([skipped, this.scope.copy()], this.#words.start);
     });
     return flow;
   }
@@ -463,24 +346,24 @@ export class Builder {
     const endings: Ending[] = [];
     statement.clauses.forEach((clause, k) => {
       tests.push(this.#in(flow, 2 * k, () => this.#statements(clause.test)));
-      const before = this.#scope.copy();
+      const before = this.scope.copy();
       const body = this.#in(flow, 2 * k + 1, () => this.#statements(clause.body));
       bodies.push(body);
       endings.push(body.ends);
-      if (body.ends === undefined) ways.push(this.#scope);
-      this.#scope = before;
+      if (body.ends === undefined) ways.push(this.scope);
+      this.scope = before;
     });
     if (statement.otherwise === undefined) {
-      ways.push(this.#scope.copy());
+      ways.push(this.scope.copy());
       endings.push(undefined);
     } else {
       const otherwise = this.#in(flow, 2 * statement.clauses.length, () => this.#statements(statement.otherwise!));
       flow.otherwise = otherwise;
       endings.push(otherwise.ends);
-      if (otherwise.ends === undefined) ways.push(this.#scope.copy());
+      if (otherwise.ends === undefined) ways.push(this.scope.copy());
     }
     flow.ends = joinEndings(endings);
-    if (ways.length > 0) this.#scope.join(ways, this.#start);
+    if (ways.length > 0) this.scope.join(ways, this.#words.start);
     return flow;
   }
 
@@ -490,14 +373,14 @@ export class Builder {
       until: statement.until ?? false,
       test: undefined as never,
       body: undefined as never,
-      place: this.#place(statement.start, statement.end),
+      place: this.place(statement.start, statement.end),
       ends: undefined,
     };
     this.#forget([...statement.test, ...statement.body]);
     flow.test = this.#in(flow, 0, () => this.#statements(statement.test));
-    const before = this.#scope.copy();
+    const before = this.scope.copy();
     flow.body = this.#in(flow, 1, () => this.#statements(statement.body));
-    this.#scope.join([before, this.#scope.copy()], this.#start);
+    this.scope.join([before, this.scope.copy()], this.#words.start);
     return flow;
   }
 
@@ -510,28 +393,28 @@ export class Builder {
       list: undefined,
       arithmetic: statement.arithmetic,
       body: undefined as never,
-      place: this.#place(statement.start, statement.end),
+      place: this.place(statement.start, statement.end),
       ends: undefined,
     };
     if (statement.words !== undefined) {
-      flow.list = this.#in(flow, 0, () => statement.words!.flatMap((word) => this.#expand(word, before)));
-    } else if (statement.arithmetic === undefined) flow.list = this.#scope.positional;
+      flow.list = this.#in(flow, 0, () => statement.words!.flatMap((word) => this.#words.args(word, before)));
+    } else if (statement.arithmetic === undefined) flow.list = this.scope.positional;
     this.#forget(statement.body);
-    for (const name of assignedInArithmetic(statement.arithmetic ?? "")) this.#scope.set(name, UNKNOWN);
-    const out = this.#scope.copy();
+    for (const name of assignedInArithmetic(statement.arithmetic ?? "")) this.scope.set(name, UNKNOWN);
+    const out = this.scope.copy();
     if (statement.name !== "") {
       const { list } = flow;
       const known =
         list?.every((text) => text.known !== undefined || text.pieces.some((piece) => typeof piece === "string")) ??
         false;
-      this.#scope.set(
+      this.scope.set(
         statement.name,
         known && list!.length <= MAX_OPTIONS ? { kind: "unknown", options: list! } : UNKNOWN,
       );
-      if (list?.length === 1 && known) this.#scope.set(statement.name, { kind: "text", text: list[0]! });
+      if (list?.length === 1 && known) this.scope.set(statement.name, { kind: "text", text: list[0]! });
     }
     flow.body = this.#in(flow, 1, () => this.#statements(statement.body));
-    this.#scope.join([out, this.#scope.copy()], this.#start);
+    this.scope.join([out, this.scope.copy()], this.#words.start);
     return flow;
   }
 
@@ -545,27 +428,27 @@ export class Builder {
       items,
       ends: undefined,
     };
-    flow.subject = this.#in(flow, 0, () => this.#single(statement.word, before));
-    const start = this.#scope;
+    flow.subject = this.#in(flow, 0, () => this.#words.single(statement.word, before));
+    const start = this.scope;
     const ways: Scope[] = [];
     const endings: Ending[] = [];
     let total = false;
     statement.items.forEach((item, i) => {
-      this.#scope = start.copy();
-      const patterns = item.patterns.map((pattern) => this.#single(pattern, before));
+      this.scope = start.copy();
+      const patterns = item.patterns.map((pattern) => this.#words.single(pattern, before));
       if (item.patterns.some((pattern) => isStar(pattern))) total = true;
       const body = this.#in(flow, i + 1, () => this.#statements(item.body));
       items.push({ patterns, body, fallsThrough: item.fallsThrough ?? false });
       endings.push(item.fallsThrough ? undefined : body.ends);
-      if (body.ends === undefined) ways.push(this.#scope);
+      if (body.ends === undefined) ways.push(this.scope);
     });
-    this.#scope = start;
+    this.scope = start;
     if (!total) {
       ways.push(start.copy());
       endings.push(undefined);
     }
     flow.ends = joinEndings(endings);
-    if (ways.length > 0) this.#scope.join(ways, this.#start);
+    if (ways.length > 0) this.scope.join(ways, this.#words.start);
     return flow;
   }
 
@@ -591,14 +474,14 @@ export class Builder {
         }
       });
     scan(statements);
-    if (all) this.#scope.forgetAll();
-    for (const name of names) this.#scope.set(name, UNKNOWN);
+    if (all) this.scope.forgetAll();
+    for (const name of names) this.scope.set(name, UNKNOWN);
   }
 
   // ---- commands
 
   #simple(statement: SimpleCommand): Flow {
-    const place = this.#place(statement.start, statement.end);
+    const place = this.place(statement.start, statement.end);
     if (this.#invocations.length >= MAX_INVOCATIONS) {
       this.#complete = false;
       return { type: "unknown", ends: undefined };
@@ -608,6 +491,8 @@ export class Builder {
     const run = { type: "run" } as Mutable<Run>;
     const outer = this.#frames;
     this.#frames = [...outer, { flow: run, slot: 0 }];
+    const outerMade = this.#words.made;
+    if (statement.script !== undefined) this.#words.made ??= new Map();
     const declares = ASSIGNING.has(statement.words[0]?.text ?? "");
     const words: Arg[] = [];
     const assigns: EnvironmentFact[] = [];
@@ -618,7 +503,7 @@ export class Builder {
         words.push({ ...makeText([fact.name + "=", ...fact.value.pieces]), place: fact.place, quoted: true });
         continue;
       }
-      for (const arg of this.#args(word, before)) words.push(arg);
+      for (const arg of this.#words.args(word, before)) words.push(arg);
     }
     const environment: EnvironmentFact[] = [];
     for (const assign of statement.assigns ?? []) {
@@ -631,6 +516,7 @@ export class Builder {
     const script = (frames: readonly Frame[], invocation: Invocation) =>
       this.#script(statement, words, frames, invocation);
     const made = this.#run(words, environment, assigns, redirects, place, script, before, run);
+    this.#words.made = outerMade;
     this.#effects(words, declares);
     return made;
   }
@@ -706,10 +592,10 @@ export class Builder {
   #exported(): ReadonlyMap<string, Text> {
     let out: Map<string, Text> | undefined;
     for (const name of INHERITED) {
-      const binding = this.#scope.get(name);
+      const binding = this.scope.get(name);
       if (binding === undefined || binding.kind === "unset") continue;
       out ??= new Map();
-      out.set(name, this.#variable(name));
+      out.set(name, this.#words.variable(name));
     }
     return out ?? NO_EXPORTS;
   }
@@ -730,26 +616,29 @@ export class Builder {
       body: undefined as never,
       ends: undefined,
     };
-    const positional = this.#scope.positional;
+    const positional = this.scope.positional;
     const view = this.#view;
-    const kubelet = this.#kubelet;
+    const kubelet = this.kubelet;
+    const made = this.#words.made;
+    this.#words.made = undefined;
     const locals = localNames(definition.body);
-    const saved = locals.map((local) => [local, this.#scope.get(local)] as const);
-    this.#scope.positional = args?.some((arg) =>
+    const saved = locals.map((local) => [local, this.scope.get(local)] as const);
+    this.scope.positional = args?.some((arg) =>
       arg.pieces.some((piece) => typeof piece !== "string" && (piece.split || piece.kind === "arguments")),
     )
       ? undefined
       : args;
     this.#view = definition.view;
-    this.#kubelet = definition.kubelet;
+    this.kubelet = definition.kubelet;
     this.#calls.push(name);
     flow.body = this.#in(flow, 0, () => this.#plain(definition.body));
     this.#calls.pop();
     this.#view = view;
-    this.#kubelet = kubelet;
-    this.#scope.positional = positional;
+    this.kubelet = kubelet;
+    this.#words.made = made;
+    this.scope.positional = positional;
     for (const [local, binding] of saved) {
-      this.#scope.set(local, binding);
+      this.scope.set(local, binding);
     }
     flow.ends = flow.body.ends === "exit" ? "exit" : undefined;
     return flow;
@@ -781,9 +670,9 @@ export class Builder {
       this.#frames = outer;
       return { flow, kind: "eval" };
     }
-    const scope = this.#scope;
-    this.#scope = scope.copy();
-    this.#scope.positional = undefined;
+    const scope = this.scope;
+    this.scope = scope.copy();
+    this.scope.positional = undefined;
     const flow: Mutable<Extract<Flow, { type: "sub" }>> = {
       type: "sub",
       body: undefined as never,
@@ -794,7 +683,7 @@ export class Builder {
       this.#collect(script.body);
       return this.#statements(script.body);
     });
-    this.#scope = scope;
+    this.scope = scope;
     this.#frames = outer;
     return { flow, kind: "shell" };
   }
@@ -824,13 +713,13 @@ export class Builder {
       if (source) {
         // Anything may be set, and defined, in there.
         this.#complete = false;
-        this.#scope.forgetAll();
+        this.scope.forgetAll();
       }
       return undefined;
     }
     this.#sources++;
-    const kubelet = this.#kubelet;
-    this.#kubelet = false;
+    const kubelet = this.kubelet;
+    this.kubelet = false;
     let flow: Flow;
     if (source) {
       const outer = this.#frames;
@@ -838,14 +727,14 @@ export class Builder {
       flow = this.#whole(found);
       this.#frames = outer;
     } else flow = this.#shell(found, args, frames, command.slice(0, command.length - args.length));
-    this.#kubelet = kubelet;
+    this.kubelet = kubelet;
     this.#sources--;
     return { flow, kind: source ? "source" : "shell" };
   }
 
   #shell(script: Script, args: readonly Text[], frames: readonly Frame[], shell: readonly Arg[]): Flow {
     const outerFrames = this.#frames;
-    const scope = this.#scope;
+    const scope = this.scope;
     const options = shellOptions(shell.map((arg) => arg.known));
     const line = shebang(script.view.text);
     const flow: Mutable<Extract<Flow, { type: "sub" }>> = {
@@ -855,10 +744,10 @@ export class Builder {
       ends: undefined,
     };
     this.#frames = [...frames, { flow, slot: 0 }];
-    this.#scope = scope.copy();
-    this.#scope.positional = args;
+    this.scope = scope.copy();
+    this.scope.positional = args;
     flow.body = this.#whole(script);
-    this.#scope = scope;
+    this.scope = scope;
     this.#frames = outerFrames;
     return flow;
   }
@@ -868,10 +757,10 @@ export class Builder {
     const name = words[0]?.known;
     if (name === undefined || declares) return;
     if (name === "unset") {
-      for (const arg of words.slice(1)) if (arg.known !== undefined) this.#scope.set(arg.known, { kind: "unset" });
+      for (const arg of words.slice(1)) if (arg.known !== undefined) this.scope.set(arg.known, { kind: "unset" });
       return;
     }
-    if (name === "shift") this.#scope.positional = words.length === 1 ? this.#scope.positional?.slice(1) : undefined;
+    if (name === "shift") this.scope.positional = words.length === 1 ? this.scope.positional?.slice(1) : undefined;
     if (name === "set") {
       const at = words.findIndex((arg, i) => i > 0 && (arg.known === "--" || !/^[-+]/.test(arg.known ?? "x")));
       if (at > 0 && words[at - 1]?.known !== "-o") {
@@ -881,15 +770,19 @@ export class Builder {
           rest.some((arg) =>
             arg.pieces.some((piece) => typeof piece !== "string" && (piece.split || piece.kind === "arguments")),
           );
-        this.#scope.positional = open ? undefined : rest;
+        this.scope.positional = open ? undefined : rest;
       }
     }
-    if (name === "eval") this.#scope.forgetAll();
+    if (name === "eval") {
+      const assigned = words.length === 2 ? evalAssigns(words[1]!) : undefined;
+      if (assigned !== undefined) this.scope.set(assigned, UNKNOWN);
+      else if (words.length !== 2 || (words[1]!.known ?? "=").includes("=")) this.scope.forgetAll();
+    }
     for (const variable of assignedByBuiltin(
       name,
       words.map((arg) => ({ start: 0, end: 0, text: arg.known ?? "" })),
     ))
-      this.#scope.set(variable, UNKNOWN);
+      this.scope.set(variable, UNKNOWN);
   }
 
   #declared(word: Word, before: Flow[]): EnvironmentFact {
@@ -911,19 +804,20 @@ export class Builder {
   }
 
   #assign(assign: Assignment, before: Flow[], keep: boolean): EnvironmentFact {
-    const place = this.#place(assign.start, assign.end);
+    const place = this.place(assign.start, assign.end);
     const array = partsOf(assign.value).find((part) => part.type === "array");
     if (array !== undefined) {
-      const items = array.words.flatMap((word) => this.#expand(word, before));
-      const old = assign.append ? this.#scope.get(assign.name) : undefined;
+      const items = array.words.flatMap((word) => this.#words.args(word, before));
+      const old = assign.append ? this.scope.get(assign.name) : undefined;
       const kept = assign.append ? (old?.kind === "array" ? old.items : old?.kind === "unset" ? [] : undefined) : [];
       const whole = kept !== undefined && kept.length + items.length <= MAX_LIST;
-      if (keep) this.#scope.set(assign.name, whole ? { kind: "array", items: [...kept, ...items] } : UNKNOWN);
+      if (keep) this.scope.set(assign.name, whole ? { kind: "array", items: [...kept, ...items] } : UNKNOWN);
       return { name: assign.name, value: makeText([{ kind: "arguments", name: assign.name }]), place };
     }
-    let text = this.#single(assign.value, before);
-    if (assign.append) text = makeText([...this.#variable(assign.name).pieces, ...text.pieces]);
-    if (keep) this.#scope.set(assign.name, { kind: "text", text });
+    let text = this.#words.single(assign.value, before);
+    if (MOVING.has(assign.name)) return { name: assign.name, value: text, place };
+    if (assign.append) text = makeText([...this.#words.variable(assign.name).pieces, ...text.pieces]);
+    if (keep) this.scope.set(assign.name, { kind: "text", text });
     return { name: assign.name, value: text, place };
   }
 
@@ -932,255 +826,27 @@ export class Builder {
   #redirects(redirects: readonly Redirect[], before: Flow[]): RedirectFact[] {
     return redirects.map((redirect): RedirectFact => {
       const fd = redirect.fd ?? (redirect.op.startsWith("<") ? 0 : 1);
-      const place = this.#place(redirect.start, redirect.end);
+      const place = this.place(redirect.start, redirect.end);
       if (redirect.heredoc !== undefined)
-        return { op: redirect.op, fd, heredoc: this.#heredoc(redirect.heredoc, before), place };
+        return { op: redirect.op, fd, heredoc: this.#words.heredoc(redirect.heredoc, before), place };
       if (redirect.target === undefined) return { op: redirect.op, fd, place };
-      const target = this.#single(redirect.target, before);
+      const target = this.#words.single(redirect.target, before);
       return {
         op: redirect.op,
         fd,
-        target: { ...target, place: this.#place(redirect.target.start, redirect.target.end), quoted: false },
+        target: { ...target, place: this.place(redirect.target.start, redirect.target.end), quoted: false },
         place,
       };
     });
   }
 
-  /** Lines of a here-document, each with its place. */
-  #heredoc(heredoc: Heredoc, before: Flow[]): Line[] {
-    const lines: Line[] = [];
-    let pieces: Piece[] = [];
-    let start = heredoc.start;
-    let end = heredoc.start;
-    const close = (): void => {
-      lines.push({ ...makeText(pieces), place: this.#place(start, end) });
-      pieces = [];
-    };
-    let open = false;
-    for (const part of heredoc.parts) {
-      if (part.type !== "text") {
-        if (!open) start = part.start;
-        open = true;
-        pieces.push(...this.#part(part, before).pieces);
-        end = part.end;
-        continue;
-      }
-      const { text } = part;
-      for (let from = 0; from < text.length; ) {
-        const stop = text.indexOf("\n", from);
-        const to = stop < 0 ? text.length : stop;
-        if (!open) start = part.start + from;
-        open = true;
-        pieces.push(text.slice(from, to));
-        end = part.start + to;
-        if (stop < 0) break;
-        close();
-        open = false;
-        from = stop + 1;
-      }
-    }
-    if (open) close();
-    return lines;
-  }
-
   // ---- words
 
-  #place(start: number, end: number): Place {
+  place(start: number, end: number): Place {
     return new ViewPlace(this.#view, start, end);
   }
 
-  #args(word: Word, before: Flow[]): Arg[] {
-    const place = this.#place(word.start, word.end);
-    if (word.parts === undefined) return [{ ...literal(word.text ?? ""), place, quoted: false }];
-    return this.#fields(word, before, true).map((field) => ({
-      ...makeText(field.pieces),
-      place,
-      quoted: field.quoted,
-    }));
-  }
-
-  #expand(word: Word, before: Flow[]): Text[] {
-    return this.#args(word, before);
-  }
-
-  /** A word that is not split: a value, a redirection's target, a pattern. */
-  #single(word: Word, before: Flow[]): Text {
-    if (word.parts === undefined) return literal(word.text ?? "");
-    const fields = this.#fields(word, before, false);
-    return makeText(fields.flatMap((field) => field.pieces));
-  }
-
-  #fields(word: Word, before: Flow[], split: boolean): { pieces: Piece[]; quoted: boolean }[] {
-    const fields = new Fields();
-    for (const part of word.parts ?? []) {
-      if (part.type === "text") {
-        fields.add(part.text, part.quote !== undefined);
-        continue;
-      }
-      const quoted = "quote" in part && part.quote !== undefined;
-      if (part.type === "param" && split) {
-        const list = this.#list(part);
-        if (list !== undefined) {
-          list.forEach((text, i) => {
-            if (i > 0) fields.end();
-            if (quoted) {
-              fields.add("", true);
-              for (const piece of text.pieces) fields.add(piece, true);
-            } else fields.split(text);
-          });
-          continue;
-        }
-      }
-      const text = this.#part(part, before);
-      if (split && !quoted && part.type !== "glob") fields.split(text);
-      else {
-        if (quoted) fields.add("", true);
-        for (const piece of text.pieces) fields.add(piece, quoted);
-      }
-    }
-    fields.end();
-    return fields.done;
-  }
-
-  /** `$@`, `$*` and arrays, as words; undefined: the part is one text, or the list is unknown. */
-  #list(part: Extract<Part, { type: "param" }>): readonly Text[] | undefined {
-    if ((part.name === "@" || part.name === "*") && part.op === undefined) return this.#scope.positional;
-    if (part.op === "[@]" || part.op === "[*]") {
-      const binding = this.#scope.get(part.name);
-      return binding?.kind === "array" ? binding.items : binding?.kind === "text" ? [binding.text] : undefined;
-    }
-    return undefined;
-  }
-
-  #part(part: Part, before: Flow[]): Text {
-    switch (part.type) {
-      case "text":
-        return literal(part.text);
-      case "param":
-        return this.#parameter(part, before);
-      case "command":
-        return this.#substitution(part, before);
-      case "arithmetic": {
-        if (part.body !== undefined) this.#captured(part.body, before);
-        const constant = this.#constant(part.text);
-        return constant === undefined ? makeText([{ kind: "arithmetic", name: part.text }]) : literal(String(constant));
-      }
-      case "glob":
-        return makeText([{ kind: "glob", name: part.text }]);
-      case "process":
-        return makeText([{ kind: "other", runs: this.#captured(part.body, before) }]);
-      case "array":
-        return makeText([{ kind: "other" }]);
-    }
-  }
-
-  /** `$((60 / 5))` and `$((N * 2))` where N is known. */
-  #constant(text: string): number | undefined {
-    const match = /^\s*(\$?\w+)\s*(?:([-+*/%])\s*(\$?\w+)\s*)?$/.exec(text);
-    if (match === null) return undefined;
-    const operand = (word: string): number | undefined => {
-      if (/^\d+$/.test(word)) return Number(word);
-      const { known } = this.#variable(word.replace(/^\$/, ""));
-      return known !== undefined && /^\d+$/.test(known) ? Number(known) : undefined;
-    };
-    const a = operand(match[1]!);
-    if (a === undefined || match[2] === undefined) return a;
-    const b = operand(match[3]!);
-    if (b === undefined) return undefined;
-    const value = { "+": a + b, "-": a - b, "*": a * b, "/": Math.trunc(a / b), "%": a % b }[match[2]]!;
-    return Number.isSafeInteger(value) ? value : undefined;
-  }
-
-  readonly #start = (name: string): Binding | undefined => {
-    const value = this.#options.env?.(name);
-    if (value === undefined) return undefined;
-    return value === null ? { kind: "unset" } : { kind: "text", text: literal(value) };
-  };
-
-  #variable(name: string): Text {
-    if (/^[1-9]$/.test(name)) {
-      const { positional } = this.#scope;
-      return positional === undefined ? UNKNOWN_TEXT(name) : (positional[Number(name) - 1] ?? EMPTY);
-    }
-    const binding = this.#scope.get(name) ?? this.#start(name);
-    if (binding === undefined) return UNKNOWN_TEXT(name);
-    if (binding.kind === "text") return binding.text;
-    if (binding.kind === "unset") return EMPTY;
-    if (binding.kind === "array") return binding.items[0] ?? EMPTY;
-    const hole: Hole =
-      binding.options === undefined ? { kind: "variable", name } : { kind: "variable", name, options: binding.options };
-    return makeText([hole]);
-  }
-
-  #parameter(part: Extract<Part, { type: "param" }>, before: Flow[]): Text {
-    const { name, op } = part;
-    if (name === "@" || name === "*" || op === "[@]" || op === "[*]") return makeText([{ kind: "arguments", name }]);
-    const argument = (): Text => makeText((part.arg ?? []).flatMap((inner) => this.#part(inner, before).pieces));
-    if (op === undefined) return this.#variable(name);
-    const value = this.#variable(name);
-    switch (op) {
-      case ":-":
-      case "-":
-      case ":=":
-      case "=": {
-        const fallback = argument();
-        const assigns = op.endsWith("=");
-        let result: Text;
-        if (value.known !== undefined && (value.known !== "" || this.#isSet(name, op))) result = value;
-        else if (value.known === "" && (op.startsWith(":") || this.#isUnset(name))) result = fallback;
-        else if (value.known !== undefined) result = makeText([{ kind: "variable", name, fallback }]);
-        else if (value.pieces.length === 1 && typeof value.pieces[0] !== "string")
-          result = makeText([{ ...value.pieces[0]!, fallback }]);
-        else result = value;
-        if (assigns) this.#scope.set(name, { kind: "text", text: result });
-        return result;
-      }
-      case ":?":
-      case "?":
-        argument();
-        return value;
-      case "length":
-        return value.known === undefined
-          ? makeText([{ kind: "variable", name, op }])
-          : literal(String(value.known.length));
-      case "#":
-      case "##":
-      case "%":
-      case "%%": {
-        const pattern = argument();
-        if (value.known === undefined || pattern.known === undefined)
-          return makeText([{ kind: "variable", name, op: op + (pattern.known ?? "") }]);
-        const trimmed = trimPattern(value.known, op, pattern.known);
-        return trimmed === undefined
-          ? makeText([{ kind: "variable", name, op: op + pattern.known }])
-          : literal(trimmed);
-      }
-      case ":+":
-      case "+": {
-        const other = argument();
-        if (value.known === "" && this.#isUnset(name)) return EMPTY;
-        return value.known !== undefined && value.known !== ""
-          ? other
-          : makeText([{ kind: "variable", name, op, options: [EMPTY, other] }]);
-      }
-      default:
-        argument();
-        return makeText([{ kind: "variable", name, op }]);
-    }
-  }
-
-  #isSet(name: string, op: string): boolean {
-    if (op.startsWith(":")) return false;
-    const binding = this.#scope.get(name) ?? this.#start(name);
-    return binding !== undefined && binding.kind !== "unset" && binding.kind !== "unknown";
-  }
-
-  #isUnset(name: string): boolean {
-    const binding = this.#scope.get(name) ?? this.#start(name);
-    return binding?.kind === "unset";
-  }
-
-  #captured(body: readonly Statement[], before: Flow[]): readonly Invocation[] {
+  captured(body: readonly Statement[], before: Flow[]): readonly Invocation[] {
     const from = this.#invocations.length;
     const flow: Mutable<Extract<Flow, { type: "sub" }>> = {
       type: "sub",
@@ -1189,78 +855,13 @@ export class Builder {
       ends: undefined,
     };
     const groups = this.#groups.splice(0);
+    const made = this.#words.made;
+    this.#words.made = undefined;
     flow.body = this.#in(flow, 0, () => this.#isolated(() => this.#statements(body)));
+    this.#words.made = made;
     this.#groups.push(...groups);
     before.push(flow);
     return this.#invocations.slice(Math.max(from, this.#invocations.length - MAX_RUNS));
-  }
-
-  #substitution(part: Extract<Part, { type: "command" }>, before: Flow[]): Text {
-    const only = part.body.length === 1 && part.body[0]!.type === "command" ? part.body[0]! : undefined;
-    const word =
-      only?.words.length === 1 && only.assigns === undefined && only.redirects === undefined
-        ? only.words[0]!.text
-        : undefined;
-    if (word !== undefined && /^[A-Za-z_]\w*$/.test(word) && this.#isKubelet(word)) {
-      const value = this.#options.env?.(word);
-      return typeof value === "string" ? literal(value) : makeText([{ kind: "variable", name: word, kubelet: true }]);
-    }
-    const invocations = this.#captured(part.body, before);
-    const last = invocations[invocations.length - 1];
-    const hole: Mutable<Hole> = { kind: "command", runs: invocations };
-    if (only !== undefined && last !== undefined) {
-      if (
-        only.words.length === 0 &&
-        last.redirects.length === 1 &&
-        last.redirects[0]!.op === "<" &&
-        last.redirects[0]!.target !== undefined
-      ) {
-        hole.file = last.redirects[0]!.target;
-      }
-      if (last.name !== undefined) hole.name = last.name;
-      if (last.name === "cat" && last.command.length === 2) hole.file = last.command[1]!;
-      // What `echo` and `printf %s` print is known.
-      if (last.name === "echo" && last.redirects.length === 0 && !/^-/.test(last.command[1]?.known ?? "")) {
-        return makeText(
-          last.command.slice(1).flatMap((arg, i): Piece[] => (i === 0 ? [...arg.pieces] : [" ", ...arg.pieces])),
-        );
-      }
-      if (
-        last.name === "printf" &&
-        last.redirects.length === 0 &&
-        last.command.length === 3 &&
-        /^%s(?:\\n)?$/.test(last.command[1]!.known ?? "")
-      ) {
-        return last.command[2]!;
-      }
-    }
-    return makeText([hole]);
-  }
-
-  #isKubelet(name: string): boolean {
-    if (!this.#kubelet) return false;
-    return this.#options.kubelet?.(name) ?? /^[A-Z_][A-Z0-9_]*$/.test(name);
-  }
-
-  /** `$(NAME)` in an argument of a manifest; `$$(NAME)` is `$(NAME)`. https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/ */
-  #kubeletText(text: string): Text {
-    if (!text.includes("$")) return literal(text);
-    const pieces: Piece[] = [];
-    const pattern = /\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g;
-    let at = 0;
-    for (const match of text.matchAll(pattern)) {
-      const name = match[1];
-      pieces.push(text.slice(at, match.index));
-      at = match.index + match[0].length;
-      if (name === undefined) pieces.push("$");
-      else if (!(this.#options.kubelet?.(name) ?? true)) pieces.push(match[0]);
-      else {
-        const value = this.#options.env?.(name);
-        pieces.push(typeof value === "string" ? value : { kind: "variable", name, kubelet: true });
-      }
-    }
-    pieces.push(text.slice(at));
-    return makeText(pieces);
   }
 }
 
@@ -1311,122 +912,6 @@ function shebang(text: string): { errexit: boolean; pipefail: boolean } {
   return line === undefined ? { errexit: false, pipefail: false } : shellOptions(line.trim().split(/\s+/).slice(1));
 }
 
-function isStar(word: Word): boolean {
-  const parts = partsOf(word);
-  return parts.length === 1 && parts[0]!.type === "glob" && parts[0]!.text === "*";
-}
-
-function assignmentName(word: Word): string | undefined {
-  const first = partsOf(word)[0];
-  if (first?.type !== "text" || first.quote !== undefined) return undefined;
-  return /^([A-Za-z_]\w*)\+?=/.exec(first.text)?.[1];
-}
-
-/** Names that an arithmetic expression changes. */
-export function assignedInArithmetic(text: string): string[] {
-  const out: string[] = [];
-  for (const match of text.matchAll(
-    /([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)/g,
-  )) {
-    out.push((match[1] ?? match[2])!);
-  }
-  return out;
-}
-
-/** Variables that a builtin sets from its input or arguments. */
-function assignedByBuiltin(name: string, words: readonly Word[]): string[] {
-  const args = words.slice(1).map((word) => word.text ?? "");
-  const names = (list: readonly string[]): string[] => list.filter((arg) => /^[A-Za-z_]\w*$/.test(arg));
-  if (name === "read" || name === "mapfile" || name === "readarray") return names(args);
-  if (name === "getopts") return [...names(args.slice(1, 2)), "OPTARG", "OPTIND"];
-  if (name === "printf" && args[0] === "-v") return names(args.slice(1, 2));
-  if (name === "let") return args.flatMap(assignedInArithmetic);
-  if (name === "unset") return names(args);
-  if (ASSIGNING.has(name)) return words.slice(1).flatMap((word) => assignmentName(word) ?? []);
-  return [];
-}
-
-const LOCALS = new WeakMap<Statement, string[]>();
-
-function localNames(body: Statement): string[] {
-  let names = LOCALS.get(body);
-  if (names === undefined) {
-    const found = new Set<string>();
-    eachStatement([body], (statement) => {
-      if (statement.type !== "command") return;
-      const name = statement.words[0]?.text;
-      if (name !== "local" && name !== "declare" && name !== "typeset") return;
-      for (const word of statement.words.slice(1)) {
-        const local = assignmentName(word) ?? (/^[A-Za-z_]\w*$/.test(word.text ?? "") ? word.text : undefined);
-        if (local !== undefined) found.add(local);
-      }
-    });
-    names = [...found];
-    LOCALS.set(body, names);
-  }
-  return names;
-}
-
-/** Calls `visit` for statements and those inside them; not for substitutions and nested scripts, which cannot assign. */
-function eachStatement(statements: readonly Statement[], visit: (statement: Statement) => void): void {
-  const stack: Statement[] = [...statements].reverse();
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    visit(next);
-    const push = (list: readonly Statement[]): void => {
-      for (let i = list.length - 1; i >= 0; i--) stack.push(list[i]!);
-    };
-    switch (next.type) {
-      case "pipeline":
-        push(next.commands);
-        break;
-      case "andor":
-        push(next.items);
-        break;
-      case "if":
-        if (next.otherwise !== undefined) push(next.otherwise);
-        for (let i = next.clauses.length - 1; i >= 0; i--) {
-          push(next.clauses[i]!.body);
-          push(next.clauses[i]!.test);
-        }
-        break;
-      case "loop":
-        push(next.body);
-        push(next.test);
-        break;
-      case "for":
-      case "group":
-      case "subshell":
-        push(next.body);
-        break;
-      case "case":
-        for (let i = next.items.length - 1; i >= 0; i--) push(next.items[i]!.body);
-        break;
-      case "function":
-        push([next.body]);
-        break;
-      default:
-        break;
-    }
-  }
-}
-
-/** `${value#pattern}` and its kin, for a pattern of at most one `*` at its end or start. */
-function trimPattern(value: string, op: string, pattern: string): string | undefined {
-  if (/[?[\\]/.test(pattern) || pattern.replace(/^\*|\*$/, "").includes("*")) return undefined;
-  if (op[0] === "#") {
-    if (!pattern.includes("*")) return value.startsWith(pattern) ? value.slice(pattern.length) : value;
-    if (!pattern.startsWith("*")) return undefined;
-    const tail = pattern.slice(1);
-    const at = op === "##" ? value.lastIndexOf(tail) : value.indexOf(tail);
-    return at < 0 ? value : value.slice(at + tail.length);
-  }
-  if (!pattern.includes("*")) return value.endsWith(pattern) ? value.slice(0, value.length - pattern.length) : value;
-  if (!pattern.endsWith("*")) return undefined;
-  const head = pattern.slice(0, -1);
-  const at = op === "%%" ? value.indexOf(head) : value.lastIndexOf(head);
-  return at < 0 ? value : value.slice(0, at);
-}
-
 /** The program of a script text: a file, or a ConfigMap's value. */
 export function scriptProgram(script: Script, options: ShellOptions = {}): ShellProgram {
   return new Builder(script.view, options).script(script);
@@ -1434,7 +919,11 @@ export function scriptProgram(script: Script, options: ShellOptions = {}): Shell
 
 /** The program of an argument vector in a manifest: `[sh, -c, …]`, `[redis-server, /c.conf]`, `[sh, /scripts/init.sh]`. */
 export function commandProgram(words: readonly CommandWord[], options: ShellOptions = {}): ShellProgram {
+  const [first] = words;
+  if (first === undefined) {
+    const flow: Flow = { type: "seq", items: [], ends: undefined };
+    return { flow, invocations: [], traps: [], errexit: false, pipefail: false, complete: true };
+  }
   const view = words.map((word) => word.view()).find((found) => found !== undefined);
-  const fallback = words[0]?.place.span.source;
-  return new Builder(view ?? new TextView(fallback!), options).command(words);
+  return new Builder(view ?? new TextView(first.place.span.source), options).command(words);
 }

@@ -36,6 +36,8 @@ export type CopyOnce =
       readonly sources: readonly Text[];
       /** The command that makes the file appear. */
       readonly by: Invocation;
+      /** An existing good file lets the script succeed (`[ ! -e D ] && cp S D` as its last command does not). */
+      readonly goodPasses: Verdict;
       /** An existing empty file makes the script fail. */
       readonly emptyFails: Verdict;
       /** An existing file that lacks one of `checks` makes the script fail. */
@@ -54,6 +56,8 @@ type Content = "absent" | "empty" | "damaged" | "good" | "new" | "partial";
 
 interface State {
   readonly file: Content;
+  /** The file that was there before has been replaced or changed. */
+  readonly touched: boolean;
   /** Temporary files, by how the script writes their paths. */
   readonly temporary: ReadonlyMap<string, "full" | "partial">;
   /** A decision on this path looked at the file in a way that is not understood. */
@@ -82,7 +86,7 @@ class Scenario implements Domain<State> {
   }
 
   key(state: State): string {
-    let key = `${state.file}${state.tainted ? "?" : ""}`;
+    let key = `${state.file}${state.touched ? "!" : ""}${state.tainted ? "?" : ""}`;
     for (const [name, content] of state.temporary) key += `;${name}=${content}`;
     return key;
   }
@@ -257,6 +261,8 @@ class Scenario implements Domain<State> {
       if (state.file === "good" || state.file === "damaged" || state.file === "empty") {
         if (state.tainted) this.events.unsure ??= state.why;
         else this.events.changed.set(invocation.order, invocation);
+        good = { ...good, touched: true };
+        bad = { ...bad, touched: true };
       }
       if (edit.kind === "remove") {
         good = { ...good, file: "absent" };
@@ -335,7 +341,11 @@ interface Outcome {
 
 function play(program: ShellProgram, path: string, file: Content, missing?: string): Outcome {
   const scenario = new Scenario(path, missing);
-  const { ends, incomplete } = interpret(program, { file, temporary: new Map(), tainted: false, why: "" }, scenario);
+  const { ends, incomplete } = interpret(
+    program,
+    { file, touched: false, temporary: new Map(), tainted: false, why: "" },
+    scenario,
+  );
   return { ends, events: scenario.events, incomplete };
 }
 
@@ -348,16 +358,26 @@ function refuses(program: ShellProgram, path: string, file: Content, missing?: s
   return ends.length > 0;
 }
 
+const verdicts = new WeakMap<ShellProgram, Map<string, CopyOnce>>();
+
 /** How the program treats the file at `path`. */
 export function copyOnce(program: ShellProgram, path: string): CopyOnce {
   const target = cleanPath(path);
+  let known = verdicts.get(program);
+  if (known === undefined) verdicts.set(program, (known = new Map()));
+  let verdict = known.get(target);
+  if (verdict === undefined) known.set(target, (verdict = judgeCopy(program, target)));
+  return verdict;
+}
+
+function judgeCopy(program: ShellProgram, target: string): CopyOnce {
   const good = play(program, target, "good");
   const [changed] = good.events.changed.values();
   if (changed !== undefined) {
     const passes = good.ends.filter((end) => end.ok);
     return {
       kind: "overwrites",
-      always: passes.length > 0 && passes.every((end) => end.state.file !== "good"),
+      always: passes.length > 0 && passes.every((end) => end.state.touched),
       by: changed,
     };
   }
@@ -375,6 +395,7 @@ export function copyOnce(program: ShellProgram, path: string): CopyOnce {
   const patterns = checkedPatterns(program, target);
   const checks = patterns.filter((pattern) => refuses(program, target, "damaged", pattern) === true);
   const whole = refuses(program, target, "damaged", undefined);
+  const passes = good.ends.filter((end) => end.ok);
   return {
     kind: "copy-if-absent",
     atomic: flawed === undefined,
@@ -384,6 +405,7 @@ export function copyOnce(program: ShellProgram, path: string): CopyOnce {
       program,
     ),
     by: (flawed ?? first).edit.invocation,
+    goodPasses: passes.some((end) => !end.state.tainted) ? true : passes.length > 0 ? undefined : false,
     emptyFails: refuses(program, target, "empty"),
     damagedFileFails:
       checks.length > 0

@@ -2,8 +2,9 @@
  * Runs a program on sets of abstract states: every command may have several outcomes, every path is followed. Follows the
  * rules of `set -e` (XCU 2.8.1, `set`), of subshells, functions and loops. A domain says what a command does.
  */
-import { assignedInArithmetic } from "./build.js";
+
 import { decide, patternOf, testOf } from "./conditions.js";
+import { assignedInArithmetic, MOVING } from "./names.js";
 import type { Flow, Invocation, Run, ShellProgram } from "./program.js";
 import { literal, makeText, type Piece, patternMatches, type Text } from "./text.js";
 
@@ -591,7 +592,8 @@ function trackedVariables(program: ShellProgram): Set<string> {
       if (typeof piece !== "string" && piece.kind === "variable" && piece.name !== undefined) tested.add(piece.name);
   };
   for (const invocation of program.invocations) {
-    for (const assign of invocation.assigns) if (assign.value.known !== undefined) assigned.add(assign.name);
+    for (const assign of invocation.assigns)
+      if (assign.value.known !== undefined && !MOVING.has(assign.name)) assigned.add(assign.name);
     const first = invocation.command[0]?.known;
     if (testOf(invocation) !== undefined || first === "exit" || first === "return")
       for (const arg of invocation.command) see(arg);

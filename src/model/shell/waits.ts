@@ -3,7 +3,7 @@ import { testOf } from "./conditions.js";
 import { type Domain, interpret, type Step } from "./interpret.js";
 import type { Flow, ForEach, Invocation, ShellProgram, While } from "./program.js";
 import { redisCalls } from "./redis.js";
-import { literal, makeText, type Text } from "./text.js";
+import { literal, makeText, sameText, type Text } from "./text.js";
 
 /** A command that asks for a name or an address. `resolves`: it succeeds when the name resolves, whatever answers there. */
 export interface Probe {
@@ -287,6 +287,12 @@ function roundsOf(loop: ForEach): number | undefined {
 /** Runs the program with probes that never succeed. */
 function expiry(program: ShellProgram, probes: readonly Probe[]): Wait["onExpiry"] {
   const failing = new Set(probes.map((probe) => probe.invocation));
+  const hosts = probes.flatMap((probe) => probe.hosts);
+  // The same question asked again behind the loop has the same answer.
+  for (const invocation of program.invocations) {
+    if (probeOf(invocation)?.hosts.some((host) => hosts.some((other) => sameText(host, other))))
+      failing.add(invocation);
+  }
   const domain: Domain<{ readonly waited: boolean }> = {
     key: (state) => String(state.waited),
     run(invocation, state): readonly Step<{ readonly waited: boolean }>[] {

@@ -143,7 +143,7 @@ class Walk {
       }
       if (SELECTORS.has(p.name) && p.value.kind === "map" && p.value.pairs.length > 0) {
         const from = this.#afterColon(p);
-        yield this.#make("widen-selector", at, from, p.value.end, this.#closed(" {}", p.value.end), {
+        yield this.#make("widen-selector", at, from, this.#endOf(p), this.#closed(" {}", this.#endOf(p)), {
           kind: "set",
           path: own,
           value: {},
@@ -167,7 +167,19 @@ class Walk {
 
   /** Where a pair's text ends: behind the colon where the value is empty. */
   #endOf(p: YamlPair): number {
-    return Math.max(p.value.end, this.#afterColon(p));
+    return Math.max(this.#nodeEnd(p.value), this.#afterColon(p));
+  }
+
+  #nodeEnd(node: YamlNode): number {
+    if (node.kind === "map" && !node.flow && node.pairs.length > 0) return this.#endOf(node.pairs.at(-1)!);
+    if (node.kind === "seq" && !node.flow && node.items.length > 0) {
+      const last = node.items.at(-1)!;
+      const end = this.#nodeEnd(last);
+      // an empty item is its dash
+      const dash = last.end <= last.start ? this.#text.indexOf("-", last.start) : -1;
+      return dash >= 0 && /^\s*$/.test(this.#text.slice(last.start, dash)) ? dash + 1 : end;
+    }
+    return node.end;
   }
 
   /** A replacement of text that took its line end along gives it back. */
@@ -267,6 +279,7 @@ class Walk {
     parent: YamlPair | undefined,
   ): Mutation {
     const item = seq.items[i]!;
+    const end = this.#nodeEnd(item);
     const change: ValueChange = { kind: "remove", path };
     const start = seq.flow ? item.start : dashes[i]!;
     if (seq.items.length === 1 && !seq.flow) {
@@ -275,8 +288,8 @@ class Walk {
         "remove-item",
         field,
         from,
-        item.end,
-        this.#closed(parent === undefined ? "[]" : " []", item.end),
+        end,
+        this.#closed(parent === undefined ? "[]" : " []", end),
         change,
       );
     }
@@ -284,14 +297,14 @@ class Walk {
     if (next !== undefined)
       return this.#make("remove-item", field, start, seq.flow ? next.start : dashes[i + 1]!, "", change);
     const before = seq.items[i - 1];
-    if (before === undefined) return this.#make("remove-item", field, start, item.end, "", change);
+    if (before === undefined) return this.#make("remove-item", field, start, end, "", change);
     const block = hasBlockText(before);
     return this.#make(
       "remove-item",
       field,
-      before.end,
-      item.end,
-      this.#text[item.end - 1] === "\n" ? "\n" : "",
+      this.#nodeEnd(before),
+      end,
+      this.#text[end - 1] === "\n" ? "\n" : "",
       block ? undefined : change,
     );
   }
@@ -305,16 +318,17 @@ class Walk {
     value: unknown,
   ): Mutation {
     const item = seq.items[i]!;
+    const end = this.#nodeEnd(item);
     const change: ValueChange = { kind: "insert", path: list, index: i + 1, value };
     if (seq.flow) {
-      const own = this.#text.slice(item.start, item.end);
-      return this.#make("duplicate-item", field, item.end, item.end, `, ${own}`, change);
+      const own = this.#text.slice(item.start, end);
+      return this.#make("duplicate-item", field, end, end, `, ${own}`, change);
     }
     const dash = dashes[i]!;
     const indent = " ".repeat(dash - (this.#text.lastIndexOf("\n", dash - 1) + 1));
-    const own = this.#text.slice(dash, item.end);
+    const own = this.#text.slice(dash, end);
     const head = own.endsWith("\n") ? indent : `\n${indent}`;
-    return this.#make("duplicate-item", field, item.end, item.end, head + own, hasBlockText(item) ? undefined : change);
+    return this.#make("duplicate-item", field, end, end, head + own, hasBlockText(item) ? undefined : change);
   }
 
   *#scalar(node: YamlScalar, path: Path, field: string, flow: boolean): Generator<Mutation> {

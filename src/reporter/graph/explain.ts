@@ -19,6 +19,42 @@ export function explainText(explanation: Explanation, placeOf: PlaceOf = () => u
   return `${lines.join("\n")}\n`;
 }
 
+/** The same as data: `{ "version": 1, "from", "to", "asked", "verdict", "connections", "egress": {…}, "ingress": {…}, "notes" }`. */
+export function explainJson(explanation: Explanation, placeOf: PlaceOf = () => undefined): string {
+  const { from, to, asked, allowed, undecided, connections, egress, ingress, notes } = explanation;
+  const side = ({ allowed: open, isolating, allowing, near, byAddress }: Side): unknown => {
+    const ruleOf = (match: RuleMatch): unknown => ({
+      policy: match.policy.id,
+      rule: match.rule,
+      connections: match.connections.connections,
+      at: placeOf(match.policy, match.path) ?? null,
+    });
+    return {
+      allowed: open,
+      isolating: isolating.map((policy) => ({
+        policy: policy.id,
+        at: placeOf(policy, ["spec", "podSelector"]) ?? null,
+      })),
+      allowing: allowing.map(ruleOf),
+      near: near.map((miss) => Object.assign({ lacks: miss.lacks }, ruleOf(miss))),
+      byAddress: byAddress.map(ruleOf),
+    };
+  };
+  const verdict = allowed ? "allowed" : undecided ? "undecided" : "denied";
+  const data = {
+    version: 1,
+    from,
+    to,
+    asked: asked ?? null,
+    verdict,
+    connections: connections.connections,
+    egress: side(egress),
+    ingress: side(ingress),
+    notes,
+  };
+  return `${JSON.stringify(data, undefined, 2)}\n`;
+}
+
 function sideLines(side: Side, whose: string, lines: string[], placeOf: PlaceOf): void {
   const { direction, isolating, allowing, near, byAddress } = side;
   if (isolating.length === 0) {

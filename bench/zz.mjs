@@ -41,11 +41,8 @@ await build({
   outfile: file,
   logLevel: "error",
 });
-const { rules: rules0, equivalents, sweep, check, load, memoryHost, prepareParsers } = createRequire(import.meta.url)(file);
+const { rules, equivalents, sweep, check, load, memoryHost, prepareParsers } = createRequire(import.meta.url)(file);
 
-const stat = new Map(); const hist = new Map();
-let phase = "prep";
-const rules = rules0.map((r) => ({ ...r, on: Object.fromEntries(Object.entries(r.on).map(([k, h]) => [k, (e, c) => { const c0 = process.cpuUsage(); if (phase==='judge' && r.id==='acl/credential' && k==='Contract') { const key=globalThis.__m; hist.set(key,(hist.get(key)??0)+1); } try { return h(e, c); } finally { const d = process.cpuUsage(c0); const key = `${phase} ${r.id} ${k}`; const s = stat.get(key) ?? [0, 0]; s[0]++; s[1] += (d.user + d.system) / 1000; stat.set(key, s); } }])) }));
 const lab = join(root, "fixtures/redis-lab");
 const tree = new Map();
 for (const entry of readdirSync(lab, { recursive: true, withFileTypes: true })) {
@@ -80,13 +77,12 @@ const fast = await timed(() =>
   sweep({
     ...common,
     tick: async (done) => {
-      phase = 'judge'; judging ??= done === 0 ? process.cpuUsage() : undefined;
+      judging ??= done === 0 ? process.cpuUsage() : undefined;
       return true;
     },
   }),
 );
 const judged = process.cpuUsage(judging);
 const { results } = fast.result;
-for (const [k, v] of [...stat].sort((a, b) => b[1][1] - a[1][1]).slice(0, 45)) console.log(v[1].toFixed(0).padStart(7), v[0], (v[1] / v[0]).toFixed(3), k);
-for (const [k, v] of [...hist].sort((a, b) => b[1] - a[1]).slice(0, 40)) console.log(v, k);
-console.log(results.length, fast.cpu, (judged.user + judged.system) / 1e3);
+for (const [k, v] of [...globalThis.__t].sort((a, b) => b[1][1] - a[1][1]).slice(0, 60)) console.log(v[1].toFixed(0).padStart(7), v[0], (v[1] / v[0]).toFixed(3), k);
+console.log(fast.cpu);

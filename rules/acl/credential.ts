@@ -62,7 +62,11 @@ export default defineRule({
           // of the default user the rule about it speaks
           if (name === "default" || isEnabled(list, user) !== true) continue;
           if (user.nopass) report("nopass", { user: name }, user.nopassWord?.at ?? user.nameAt);
-          else if (user.passwords.length === 0 && list.complete && !byCertificate(list.servers.map((s) => redis.load(s)))) {
+          else if (
+            user.passwords.length === 0 &&
+            list.complete &&
+            !byCertificate(list.servers.map((s) => redis.load(s)))
+          ) {
             report("locked", { user: name }, user.nameAt);
           }
         }

@@ -67,7 +67,8 @@ export default defineRule({
         if (user === undefined) {
           if (state === "open" && list.kind === "none") {
             // protected mode turns strangers away; a Sentinel without authentication is what most sets have
-            const reachable = list.plane.role === "data" && redis.load(list.servers[0]!)?.values.flag("protected-mode") === false;
+            const reachable =
+              list.plane.role === "data" && redis.load(list.servers[0]!)?.values.flag("protected-mode") === false;
             if (contract.declared || reachable) report("unprotected", data, head);
           } else if (state === "open" && password !== undefined) {
             const aclfile = lineOf(redis.load(server!), "aclfile");
@@ -78,7 +79,8 @@ export default defineRule({
               ],
             });
           } else if (state === "open") report("open", data, head);
-          else if (state === "password") report(list.kind === "none" ? "password-only" : "on", data, password?.at ?? head);
+          else if (state === "password")
+            report(list.kind === "none" ? "password-only" : "on", data, password?.at ?? head);
           continue;
         }
         const at = user.enabledWord?.at ?? head;
@@ -88,10 +90,10 @@ export default defineRule({
             related: [{ at: password.at, message: "requirepass has no effect beside an ACL file" }],
           });
         } else if (state === "open") {
-          // one that may run nothing lets a stranger do nothing but AUTH
-          if (contract.declared || user.commands.size > 0) report("passwordless", data, at);
-        }
- else if (state === "password" || state === "locked") report("on", data, at);
+          // one that may run nothing lets a stranger do nothing but AUTH; a Sentinel writes this line itself at its first start
+          const own = list.plane.role === "sentinel" && list.kind === "lines";
+          if (contract.declared || (user.commands.size > 0 && !own)) report("passwordless", data, at);
+        } else if (state === "password" || state === "locked") report("on", data, at);
         else if (state === "off" && !explicit) report("implied", data, head);
       }
     },

@@ -67,7 +67,8 @@ export default defineRule({
         const more = surplus(user, (c) => changing(c) || allowed.has(c) || container(c));
         if (changes !== undefined) report("changes", { user: name, ...changes }, changes.at, changes);
         // a rule that gives both is said once
-        if (more !== undefined && more.tokens !== changes?.tokens) report("surplus", { user: name, ...more }, more.at, more);
+        if (more !== undefined && more.tokens !== changes?.tokens)
+          report("surplus", { user: name, ...more }, more.at, more);
 
         const sent = [...new Set((needs ?? []).flatMap((n) => n.commands))];
         const lost = sent.filter((c) => user.can(c) === "no");

@@ -32,9 +32,17 @@ export default defineRule({
     },
     swallowed: { text: "{word} adds nothing for {user}: {by} covers it", inferred: "info" },
     "empty-password": {
-      text: "the password of {user} is the empty text: AUTH {user} \"\" succeeds",
+      text: 'the password of {user} is the empty text: AUTH {user} "" succeeds',
       help: "This is what a template with an unset variable leaves behind.",
       inferred: "error",
+    },
+    "no-keys": {
+      text: "{user} may run {words} and has no key pattern: every call with a key is refused",
+      help: "Give it the keys that it works on, such as ~app:*.",
+    },
+    "no-channels": {
+      text: "{user} may run {words} and has no channel: every call is refused, because since 7.0 no channel is open by default",
+      help: "Name its channels, such as &news.",
     },
     nothing: {
       text: "{user} is on and may run no command: every call is answered with NOPERM",
@@ -43,6 +51,9 @@ export default defineRule({
   },
   on: {
     Contract(contract, { report }) {
+      const { roles } = contract.redis;
+      const links = roles.filter((r) => r.role === "replica" || r.role === "control" || r.role === "peer");
+      const wired = new Set(links.map((r) => `${r.user?.at.start} ${r.name}`));
       for (const { load } of contract.redis.accessLists) {
         for (const user of load?.users.values() ?? []) {
           if (user.implicit || isFaulty(load!, user)) continue;
@@ -50,9 +61,14 @@ export default defineRule({
             const { name } = user;
             switch (problem.kind) {
               case "revoked":
-                report("revoked", { by: problem.by.text, words: shown(problem.words.map((w) => w.text)), user: name }, problem.by.at, {
-                  related: problem.words.slice(0, 8).map((w) => ({ at: w.at, message: "given here" })),
-                });
+                report(
+                  "revoked",
+                  { by: problem.by.text, words: shown(problem.words.map((w) => w.text)), user: name },
+                  problem.by.at,
+                  {
+                    related: problem.words.slice(0, 8).map((w) => ({ at: w.at, message: "given here" })),
+                  },
+                );
                 break;
               case "undone":
               case "swallowed":
@@ -66,6 +82,13 @@ export default defineRule({
               case "configures": {
                 const commands = joined(problem.commands.map((c) => c.replace("|", " ").toUpperCase()));
                 report("configures", { word: problem.word.text, user: name, commands }, problem.word.at);
+                break;
+              }
+              case "no-keys":
+              case "no-channels": {
+                // roles that wire the servers together have rules of their own
+                const words = shown(problem.words.map((w) => w.text));
+                if (!wired.has(`${user.at.start} ${name}`)) report(problem.kind, { user: name, words }, user.nameAt);
                 break;
               }
               case "empty-password":

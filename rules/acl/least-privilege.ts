@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { isJudged, joined, surplus } from "../../src/model/redis/role-check.js";
 import { declaredCommands, everything, isDangerous } from "../../src/model/redis/privilege.js";
+import { isJudged, joined, surplus } from "../../src/model/redis/role-check.js";
 import { ROLE_TITLE } from "../../src/model/redis/roles.js";
 
 export default defineRule({
@@ -23,6 +23,11 @@ export default defineRule({
       help: "Start from -@all, resetkeys and resetchannels, and name what is needed.",
       once: true,
     },
+    probe: {
+      text: "the probe user {user} has more than a probe sends: {commands} (by {tokens})",
+      help: "Give it -@all +ping.",
+      inferred: "off",
+    },
     dangerous: {
       text: "the {role} user {user} has commands of @dangerous or @admin: {commands} (by {tokens})",
       help: "Name the commands that are needed, or declare them in policy.commands.",
@@ -44,6 +49,11 @@ export default defineRule({
           report("open", { role: title, user: name, what }, words[0]?.at ?? user.nameAt, {
             related: words.slice(1).map((w) => ({ at: w.at, message: "and this" })),
           });
+        }
+        if (role.role === "probe") {
+          const sent = declaredCommands(contract, name);
+          const more = surplus(user, (c) => c === "ping" || sent.has(c));
+          if (more !== undefined && open.length === 0) report("probe", { user: name, ...more }, more.at, more);
         }
         // what the other roles may have beyond their set is said by the rules about them
         if (role.role !== "application") continue;

@@ -29,8 +29,14 @@ export default defineRule({
       help: "Keep data users in the data servers' ACL.",
       inferred: "error",
     },
-    "data-user": { text: "the {role} user {user} stands in the Sentinel ACL; it belongs to the data servers", inferred: "off" },
-    "data-keys": { text: "the user {user} of the Sentinel ACL has key patterns ({rule}): Sentinels hold no keys", inferred: "off" },
+    "data-user": {
+      text: "the {role} user {user} stands in the Sentinel ACL; it belongs to the data servers",
+      inferred: "off",
+    },
+    "data-keys": {
+      text: "the user {user} of the Sentinel ACL has key patterns ({rule}): Sentinels hold no keys",
+      inferred: "off",
+    },
     "peer-in-data": {
       text: "the {role} user {user} stands in the data servers' ACL; it belongs to the Sentinels",
       inferred: "warning",
@@ -86,9 +92,14 @@ export default defineRule({
       }
       for (const { role, list, user, other } of missingSomewhere(contract)) {
         const what = user === undefined ? "lacks" : "turns off";
-        report("missing", { list: list.title, what, role: ROLE_TITLE[role.role], user: role.name }, user?.nameAt ?? firstLine(list.view), {
-          related: [{ at: other.nameAt, message: "another server has it" }],
-        });
+        report(
+          "missing",
+          { list: list.title, what, role: ROLE_TITLE[role.role], user: role.name },
+          user?.nameAt ?? firstLine(list.view),
+          {
+            related: [{ at: other.nameAt, message: "another server has it" }],
+          },
+        );
       }
     },
   },

@@ -53,11 +53,16 @@ export default defineRule({
         const sync = user.may("sync") ? user.granting("sync") : undefined;
         const legacy = sync?.text.toLowerCase() === "+sync" && lacks.some((l) => l.permission.command === "psync");
         if (legacy) report("sync", { user: name }, sync!.at);
-        const needed = lacks.filter((l) => l.permission.necessity === "always" && !(legacy && l.permission.command === "psync"));
+        const needed = lacks.filter(
+          (l) => l.permission.necessity === "always" && !(legacy && l.permission.command === "psync"),
+        );
         for (const group of byPlace(user, needed)) {
           report("missing", { user: name, ...showLacks(group.lacks) }, group.at);
         }
-        for (const { at, lacks: ping } of byPlace(user, lacks.filter((l) => l.permission.necessity === "harmless"))) {
+        for (const { at, lacks: ping } of byPlace(
+          user,
+          lacks.filter((l) => l.permission.necessity === "harmless"),
+        )) {
           report("ping", { user: name, effect: showLacks(ping).effect }, at);
         }
         const others = alsoPlays(contract, role);

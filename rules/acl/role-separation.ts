@@ -55,7 +55,9 @@ export default defineRule({
           // one that a configuration names is missing there too, and said there
           const lost = list.find((r) => r.declared && r.user === undefined && r.wiredAt === undefined);
           if (lost === undefined || !access.complete || sharedWith(contract.redis, access) !== undefined) continue;
-          const elsewhere = roles.some((r) => r.role === lost.role && r.name === name && r.user !== undefined && r.plane === lost.plane);
+          const elsewhere = roles.some(
+            (r) => r.role === lost.role && r.name === name && r.user !== undefined && r.plane === lost.plane,
+          );
           if (elsewhere) continue;
           const declaration = contract.declaration("roles", lost.role);
           report("missing", { list: access.title, user: name, role: ROLE_TITLE[lost.role] }, firstLine(access.view), {

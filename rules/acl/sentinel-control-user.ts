@@ -70,7 +70,8 @@ export default defineRule({
         const lost = lacks.some((l) => l.permission.command === "slaveof");
         if (lost && instead !== undefined) report("slaveof", { user: name }, instead.at);
         const say = (id: "missing" | "documented" | "recommended" | "coordinated", of: readonly Lack[]): void => {
-          for (const group of byPlace(user, of)) report(id, { user: name, ...showLacks(group.lacks, !transaction) }, group.at);
+          for (const group of byPlace(user, of))
+            report(id, { user: name, ...showLacks(group.lacks, !transaction) }, group.at);
         };
         const rest = instead === undefined ? lacks : lacks.filter((l) => l.permission.command !== "slaveof");
         const needed = rest.filter(
@@ -81,8 +82,14 @@ export default defineRule({
           "recommended",
           rest.filter((l) => !needed.includes(l) && /with-multi|recommended/.test(l.permission.necessity)),
         );
-        say("documented", rest.filter((l) => l.permission.necessity === "harmless"));
-        say("coordinated", rest.filter((l) => l.permission.necessity === "coordinated"));
+        say(
+          "documented",
+          rest.filter((l) => l.permission.necessity === "harmless"),
+        );
+        say(
+          "coordinated",
+          rest.filter((l) => l.permission.necessity === "coordinated"),
+        );
 
         for (const { name: channel, uses, effect } of CONTROL.channels) {
           const denied = uses.some((u) => user.can(u) !== "no" && user.mayChannel(channel, false, u) === "no");
@@ -99,7 +106,11 @@ export default defineRule({
             related: keys.slice(1).map((w) => ({ at: w.at, message: "and this" })),
           });
         }
-        const { words, all } = patternRules(user, "channels", (p) => p.placeholder || CONTROL.channels.some((c) => matches(p, c.name)));
+        const { words, all } = patternRules(
+          user,
+          "channels",
+          (p) => p.placeholder || CONTROL.channels.some((c) => matches(p, c.name)),
+        );
         // the documented set has every channel, so that is no surplus; single other channels are
         if (!all) for (const w of words) report("channels", { user: name, token: w.text }, w.at);
       }

@@ -1,12 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import {
-  byPlace,
-  isJudged,
-  lacking,
-  showCommands,
-  showLacks,
-  surplus,
-} from "../../src/model/redis/role-check.js";
+import { byPlace, isJudged, lacking, showCommands, showLacks, surplus } from "../../src/model/redis/role-check.js";
 import { sentinelWires, type Wire } from "../../src/model/redis/roles.js";
 import { PEER } from "../../src/model/redis/roles-data.js";
 
@@ -77,9 +70,16 @@ export default defineRule({
           if (known === undefined) first.set(wire.directive, wire);
           else if (known.value.value !== wire.value.value) {
             const secret = wire.directive.endsWith("pass");
-            const shown = (w: Wire): string => (secret && w.value.placeholder === "none" ? "one password" : w.value.value);
-            const data = { directive: wire.directive, one: shown(wire), other: secret && wire.value.placeholder === "none" ? "another" : shown(known) };
-            report("several", data, wire.value.at, { related: [{ at: known.value.at, message: "the other Sentinel" }] });
+            const shown = (w: Wire): string =>
+              secret && w.value.placeholder === "none" ? "one password" : w.value.value;
+            const data = {
+              directive: wire.directive,
+              one: shown(wire),
+              other: secret && wire.value.placeholder === "none" ? "another" : shown(known),
+            };
+            report("several", data, wire.value.at, {
+              related: [{ at: known.value.at, message: "the other Sentinel" }],
+            });
           }
         }
       }

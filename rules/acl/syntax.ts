@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { aclErrors, clip, errorKind, isDataRule } from "../../src/model/redis/acl-verdict.js";
 import { suggestRule } from "../../src/model/redis/acl-suggest.js";
+import { aclErrors, clip, errorKind, isDataRule } from "../../src/model/redis/acl-verdict.js";
 
 export default defineRule({
   severity: "error",
@@ -28,8 +28,14 @@ export default defineRule({
     },
     rule: { text: "{server} does not start: {rule} is no rule of an ACL ({message}){hint}" },
     command: { text: "{server} does not start: {rule} names no command or category that it has{hint}" },
-    pattern: { text: "{server} does not start: {rule} stands after a pattern for everything", help: "Put resetkeys or resetchannels before it, or take the other pattern out." },
-    hash: { text: "{server} does not start: {rule} is no hash of 64 lower-case hexadecimal digits", help: "A # starts no comment here." },
+    pattern: {
+      text: "{server} does not start: {rule} stands after a pattern for everything",
+      help: "Put resetkeys or resetchannels before it, or take the other pattern out.",
+    },
+    hash: {
+      text: "{server} does not start: {rule} is no hash of 64 lower-case hexadecimal digits",
+      help: "A # starts no comment here.",
+    },
     duplicate: { text: "{server} does not start: the user {user} is defined twice" },
     name: { text: "{server} does not start: {message}" },
     parenthesis: { text: "{server} does not start: the parenthesis of this selector is not closed" },

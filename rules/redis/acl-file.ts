@@ -40,7 +40,7 @@ export default defineRule({
       const load = contract.redis.load(server);
       if (load === undefined) return;
       const { values } = load;
-      const found = findingsOf(load.findings, "redis/acl-file");
+      const found = findingsOf(load, "redis/acl-file", contract.declared);
       for (const f of found) {
         if (f.code === "password-ignored") report("ignored", { what: f.message }, f.at, { related: f.related });
         else report("users", { what: f.message }, f.at, { related: f.related });

@@ -1,6 +1,6 @@
 import { defineRule, type ReportExtra } from "../../src/engine/rule.js";
 import type { ConfFinding } from "../../src/model/redis/conf-finding.js";
-import { findingsOf } from "../../src/model/redis/conf-owner.js";
+import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
 
 export default defineRule({
   severity: "error",
@@ -24,7 +24,7 @@ export default defineRule({
     misread: "{what}",
     repeat: { text: "{what}", help: "Keep one line: the server does not say that it drops the other." },
     useless: { text: "{what}", severity: "warning", inferred: "info" },
-    runtime: { text: "{what}", help: "Leave the line out of the template." },
+    runtime: { text: "{what}", help: "Leave the line out of the template.", inferred: "info", once: true },
     deprecated: { text: "{what}", severity: "info", inferred: "off" },
     note: { text: "{what}", severity: "info", inferred: "info" },
   },
@@ -32,9 +32,11 @@ export default defineRule({
     Server(server, { contract, report }) {
       const load = contract.redis.load(server);
       if (load === undefined) return;
-      for (const f of findingsOf(load.findings, "redis/directive")) {
+      for (const f of findingsOf(load, "redis/directive", contract.declared)) {
         const what = f.message;
-        const extra = extraOf(f);
+        // shipped configurations of an earlier version are full of them
+        if (f.code === "no-op" && !contract.declared) continue;
+        const extra = extraOf(f, contract.declared);
         if (f.class === "fatal" || f.class === "restart") {
           const said = f.server?.split(" / ")[0];
           const error = said === undefined || what.includes(said) ? "" : `: "${said}"`;
@@ -48,13 +50,13 @@ export default defineRule({
 });
 
 /** What may not be so after rendering is no failure; where the right text is certain, it is offered. */
-function extraOf(f: ConfFinding): ReportExtra {
+function extraOf(f: ConfFinding, declared: boolean): ReportExtra {
   const { at, right } = f;
   // a statement of a command line has no line of its own to cut from
   const edit = right === undefined || f.line === 0 ? undefined : right === "" ? cut(f) : { span: at, newText: right };
   return {
     related: f.related,
-    severity: f.certain ? undefined : "info",
+    severity: weightOf(f, declared),
     fix:
       edit === undefined
         ? undefined

@@ -34,7 +34,8 @@ export default defineRule({
     unprotected: {
       text: "`protected-mode no`, and the server takes {how}",
       help: "Remove the line, or close the server with TLS and an ACL.",
-      once: true,
+      // a server without users and password is acl/default-user's matter
+      inferred: "off",
     },
   },
   on: {
@@ -58,8 +59,7 @@ export default defineRule({
       const mode = values.get("protected-mode");
       const at = valueAt(mode);
       if (mode.state !== "known" || mode.value !== "no" || at === undefined) return;
-      // a Sentinel has it off by default
-      const how = contract.declared ? unguarded(values) : server.plane.role === "data" ? open(values) : undefined;
+      const how = unguarded(values);
       if (how !== undefined) report("unprotected", { how }, at);
     },
   },
@@ -71,11 +71,4 @@ function unguarded(values: ConfValues): string | undefined {
   return values.isSet("aclfile") === false && values.all("user").length === 0
     ? "everybody who knows one password"
     : undefined;
-}
-
-/** Nobody has to log in. */
-function open(values: ConfValues): string | undefined {
-  const closed =
-    values.isSet("requirepass") !== false || values.isSet("aclfile") !== false || values.all("user").length > 0;
-  return closed ? undefined : "everybody without a password";
 }

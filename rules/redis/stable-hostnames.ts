@@ -4,7 +4,7 @@ import { hostMeaning, namespaceOf } from "../../src/model/kubernetes/pod-name.js
 import type { Server } from "../../src/model/plane.js";
 import { announcedFault, isCovered, type WrittenName } from "../../src/model/redis/announced-name.js";
 import type { ConfLoad } from "../../src/model/redis/conf.js";
-import { findingsOf } from "../../src/model/redis/conf-owner.js";
+import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
 import { whereNeeded } from "../../src/model/redis/conf-place.js";
 import { numericHost } from "../../src/model/redis/conf-types.js";
 import { materialOf } from "../../src/model/redis/tls-material.js";
@@ -52,9 +52,9 @@ export default defineRule({
     Server(server, { contract, report }) {
       const load = contract.redis.load(server);
       if (load === undefined) return;
-      const found = findingsOf(load.findings, "redis/stable-hostnames");
+      const found = findingsOf(load, "redis/stable-hostnames", contract.declared);
       for (const f of found) {
-        const extra: ReportExtra = { severity: f.certain ? undefined : "info" };
+        const extra: ReportExtra = { severity: weightOf(f, contract.declared) };
         if (f.code === "sentinel-hostname") report("host", { what: f.message }, f.at, extra);
         else if (f.code === "empty-announce") report("useless", { what: f.message }, f.at, extra);
         else if (f.code === "sentinel-announce-hostnames" && !contract.declared)

@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { findingsOf } from "../../src/model/redis/conf-owner.js";
+import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
 
 export default defineRule({
   severity: "error",
@@ -28,8 +28,10 @@ export default defineRule({
     Server(server, { contract, report }) {
       const load = contract.redis.load(server);
       if (load === undefined) return;
-      for (const f of findingsOf(load.findings, "redis/syntax")) {
-        report("syntax", { what: f.message }, f.at, { severity: f.class === "fatal" ? undefined : "warning" });
+      for (const f of findingsOf(load, "redis/syntax", contract.declared)) {
+        report("syntax", { what: f.message }, f.at, {
+          severity: weightOf(f, contract.declared) ?? (f.class === "fatal" ? undefined : "warning"),
+        });
       }
     },
   },

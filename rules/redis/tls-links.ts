@@ -45,7 +45,7 @@ export default defineRule({
       const { values } = load;
       const sentinel = server.plane.role === "sentinel";
       const who = sentinel ? "the Sentinel dials servers and other Sentinels" : "replicas dial their primary";
-      for (const f of findingsOf(load.findings, "redis/tls-links")) {
+      for (const f of findingsOf(load, "redis/tls-links", contract.declared)) {
         if (f.code !== "tls-unused") report("incomplete", { what: f.message }, f.at);
         // where TLS is promised, the missing port and `tls-replication` are said by themselves
         else if (!contract.declared) report("unused", { what: f.message }, f.at);

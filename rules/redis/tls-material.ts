@@ -50,7 +50,8 @@ export default defineRule({
     Server(server, { contract, report }) {
       const load = contract.redis.load(server);
       if (load === undefined) return;
-      for (const f of findingsOf(load.findings, "redis/tls-material")) report("half", { what: f.message }, f.at);
+      for (const f of findingsOf(load, "redis/tls-material", contract.declared))
+        report("half", { what: f.message }, f.at);
       const material = materialOf(contract, server, load.values);
       const cert = material.get("tls-cert-file");
       const ca = material.get("tls-ca-cert-file");

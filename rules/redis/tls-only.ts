@@ -37,7 +37,7 @@ export default defineRule({
       if (load === undefined) return;
       const { values } = load;
       const plain = values.get("port");
-      const dead = findingsOf(load.findings, "redis/tls-only");
+      const dead = findingsOf(load, "redis/tls-only", contract.declared);
       for (const f of dead) {
         if (f.code === "same-port")
           report("same", { what: f.message }, (plain.state === "known" && plain.args[0]?.at) || f.at);

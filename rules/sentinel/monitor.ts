@@ -4,7 +4,7 @@ import { hostMeaning, namespaceOf, ordinalsOf, podNameOf } from "../../src/model
 import type { Server } from "../../src/model/plane.js";
 import { firstLine } from "../../src/model/redis/access.js";
 import type { SentinelMaster } from "../../src/model/redis/conf.js";
-import { findingsOf } from "../../src/model/redis/conf-owner.js";
+import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
 import { majority, sentinelCount } from "../../src/model/redis/sentinel-count.js";
 
 export default defineRule({
@@ -54,11 +54,12 @@ export default defineRule({
       const load = contract.redis.load(server);
       const sentinel = load?.sentinel;
       if (load === undefined || sentinel === undefined || server.conf === undefined) return;
-      const found = findingsOf(load.findings, "sentinel/monitor");
+      const found = findingsOf(load, "sentinel/monitor", contract.declared);
       for (const f of found) {
-        if (f.code !== "sentinel-unmonitored") report("line", { what: f.message }, f.at, { related: f.related });
+        const extra = { related: f.related, severity: weightOf(f, contract.declared) };
+        if (f.code !== "sentinel-unmonitored") report("line", { what: f.message }, f.at, extra);
         // a script may write the line that is not here
-        else if (f.certain) report("unmonitored", { what: f.message }, f.at);
+        else if (f.certain) report("unmonitored", { what: f.message }, f.at, extra);
       }
       if (sentinel.masters.size === 0 && sentinel.complete && found.length === 0)
         report("none", {}, firstLine(server.conf.view));

@@ -58,7 +58,7 @@ export default defineRule({
         )
       )
         return;
-      const misread = new Set(findingsOf(load.findings, "redis/directive").map((f) => f.at.start));
+      const misread = new Set(findingsOf(load, "redis/directive", contract.declared).map((f) => f.at.start));
       const replicas = server.plane.peer?.workload?.replicas;
       for (const master of sentinel.masters.values()) {
         const read = (setting: typeof master.downAfter, fallback: number): number | undefined =>

@@ -4,10 +4,9 @@ import { isTemplateName } from "../model/input.js";
 import {
   type AclLoad,
   type AclUser,
-
+  type DryRun,
   describeUser,
   diffUsers,
-  type DryRun,
   execute,
   loadView,
   type UserDiff,
@@ -43,7 +42,9 @@ interface Loaded {
 function read(file: string, server = SERVER): Loaded {
   const resolved = resolveServer(server);
   if (resolved === undefined) {
-    throw new UsageError(`--server ${server} is no version${didYouMean(server, serverNames)}; such as ${serverNames.join(", ")}`);
+    throw new UsageError(
+      `--server ${server} is no version${didYouMean(server, serverNames)}; such as ${serverNames.join(", ")}`,
+    );
   }
   if (resolved.note !== undefined) process.stderr.write(`quorumlint: ${resolved.note}\n`);
   let text: string;
@@ -123,7 +124,9 @@ function show(user: AclUser): string {
   let out = `user ${user.name}${note}\n`;
   for (const [name, value] of Object.entries(rest)) out += line(name, value);
   for (const selector of (selectors ?? []) as Record<string, string>[]) {
-    out += `  selector  ${Object.values(selector).filter((part) => part !== "").join(" ")}\n`;
+    out += `  selector  ${Object.values(selector)
+      .filter((part) => part !== "")
+      .join(" ")}\n`;
   }
   if (!user.certain) out += "  placeholders hide a part of it\n";
   return out;

@@ -22,7 +22,7 @@ export interface RecordedConf {
 }
 
 /** One configuration and the outcomes of all servers. */
-export interface CarriedConf {
+interface CarriedConf {
   readonly id: string;
   readonly conf: string;
   readonly sentinel?: 1;

@@ -65,7 +65,7 @@ export class ConfWord implements ConfArgument {
   }
 }
 
-export type ConfProblemCode =
+type ConfProblemCode =
   /** A quote that is never closed: fatal in every version. */
   | "unbalanced-quotes"
   /** `"abc"def`: fatal except in Valkey ≥ 9.1, which reads `abcdef`. */
@@ -179,7 +179,7 @@ export class ConfLine implements ConfStatement {
   }
 }
 
-export class ConfComment {
+class ConfComment {
   readonly #view: TextView;
   readonly start: number;
   readonly end: number;
@@ -203,7 +203,7 @@ export class ConfComment {
 }
 
 /** A place where rendering a template puts lines that are not known here: `{{ .Values.extra }}`, `${EXTRA}`. */
-export interface ConfGap {
+interface ConfGap {
   readonly line: number;
   readonly at: Span;
 }
@@ -221,10 +221,10 @@ export interface ConfDocument {
 }
 
 /** Lines beyond this number are not read: the rest of the text is a gap. */
-export const MAX_LINES = 1_000_000;
+const MAX_LINES = 1_000_000;
 
 /** Words of one line beyond this number are counted, not kept. */
-export const MAX_WORDS = 100_000;
+const MAX_WORDS = 100_000;
 
 const MESSAGES: Record<ConfProblemCode, string> = {
   "unbalanced-quotes": "a quote is opened and not closed",
@@ -344,7 +344,7 @@ export function splitArgs(text: string, templates = false): Split {
  * `sdssplitargs` over `view.text[start, end)`. With `templates`, placeholders are copied as they stand, whatever they
  * hold, and a value that is `<NAME>` as a whole is one too.
  */
-export function splitLine(
+function splitLine(
   view: TextView,
   start: number,
   end: number,

@@ -123,6 +123,11 @@ interface Texts {
 
 const CONF_DIRECTIVE =
   /^[ \t]*(?:port|tls-port|bind|appendonly|appendfsync|maxmemory(?:-policy)?|masterauth|masteruser|replicaof|slaveof|requirepass|aclfile|min-replicas-to-write|protected-mode|tls-replication|sentinel[ \t]+\S+)[ \t]+\S/im;
+/** Directives that no other program has: `port` and `bind` alone say little. */
+const OWN_DIRECTIVE =
+  /^[ \t]*(?:appendonly|appendfsync|maxmemory(?:-policy)?|masterauth|masteruser|replicaof|slaveof|requirepass|aclfile|min-replicas-to-write|protected-mode|tls-(?:replication|port|cert-file|key-file|ca-cert-file|auth-clients)|cluster-enabled|dbfilename|replica-announce-ip|rename-command|save[ \t]+\d+)[ \t]+\S/im;
+/** HAProxy, nginx, supervisord and the like. */
+const FOREIGN = /^[ \t]*(?:frontend|backend|defaults|listen)(?:[ \t]+[\w.:-]+)?[ \t]*\r?$|[^{]\{[ \t]*\r?$|^\[[\w: -]+\]/m;
 const SENTINEL_DIRECTIVE = /^[ \t]*sentinel[ \t]+\S/im;
 const ACL_LINE = /^[ \t]*user[ \t]+\S+/m;
 
@@ -134,8 +139,10 @@ export function textKind(name: string, text: string): "data" | "sentinel" | "acl
   if (/\.(sh|bash)$/i.test(base) || /^#!.*\b(?:ba|da|a)?sh\b/.test(text)) return "shell";
   if (/\.lua$/i.test(base)) return "lua";
   if (/\.(conf|cfg|config)$/i.test(base) || /^(redis|sentinel|valkey)[\w-]*$/i.test(base)) {
+    if (FOREIGN.test(text)) return undefined;
     if (SENTINEL_DIRECTIVE.test(text)) return "sentinel";
-    if (CONF_DIRECTIVE.test(text)) return /sentinel/i.test(base) ? "sentinel" : "data";
+    const named = /redis|valkey|keydb|sentinel/i.test(name);
+    if ((named ? CONF_DIRECTIVE : OWN_DIRECTIVE).test(text)) return /sentinel/i.test(base) ? "sentinel" : "data";
     if (/^(redis|valkey)[\w.-]*\.conf$/i.test(base)) return "data";
     if (/^sentinel[\w.-]*\.conf$/i.test(base)) return "sentinel";
   }

@@ -94,6 +94,9 @@ export function coverageOf(results: readonly MutantResult[], ruleIds: readonly s
 
 function gapsOf(byFile: ReadonlyMap<string, readonly MutantResult[]>): Gap[] {
   const gaps: Gap[] = [];
+  const breadth = new Map<string, number>();
+  for (const results of byFile.values())
+    for (const r of results) for (const id of r.coveredBy) breadth.set(id, (breadth.get(id) ?? 0) + 1);
   for (const [file, results] of byFile) {
     const groups = new Map<string, MutantResult[]>();
     for (const r of results)
@@ -104,7 +107,7 @@ function gapsOf(byFile: ReadonlyMap<string, readonly MutantResult[]>): Gap[] {
         field,
         survivors,
         unread: survivors.every((r) => r.status === "NoCoverage"),
-        nearest: nearest(field, survivors, results),
+        nearest: nearest(field, survivors, results, breadth),
       });
     }
   }
@@ -113,21 +116,29 @@ function gapsOf(byFile: ReadonlyMap<string, readonly MutantResult[]>): Gap[] {
   );
 }
 
-function nearest(field: string, survivors: readonly MutantResult[], all: readonly MutantResult[]): string | undefined {
-  const readers = most(survivors.flatMap((r) => r.coveredBy));
-  if (readers !== undefined) return readers;
+/** The rule that reports other mutants of the field; else the most particular one that reads it; else its neighbours' guard. */
+function nearest(
+  field: string,
+  survivors: readonly MutantResult[],
+  all: readonly MutantResult[],
+  breadth: ReadonlyMap<string, number>,
+): string | undefined {
   let best: string[] = [];
   let length = 0;
   for (const r of all) {
     if (r.status !== "Killed") continue;
     const own = r.killedBy.filter((id) => !FORM.has(id));
-    const shared = common(field, likeField(r.mutant.field));
+    const like = likeField(r.mutant.field);
+    const shared = like === field ? Number.POSITIVE_INFINITY : common(field, like);
     if (own.length === 0 || shared < length || shared === 0) continue;
     if (shared > length) best = [];
     length = shared;
     best.push(...own);
   }
-  return most(best);
+  if (length === Number.POSITIVE_INFINITY) return most(best);
+  const readers = [...new Set(survivors.flatMap((r) => r.coveredBy))].filter((id) => !FORM.has(id));
+  readers.sort((a, b) => (breadth.get(a) ?? 0) - (breadth.get(b) ?? 0) || order(a, b));
+  return readers[0] ?? most(best);
 }
 
 /** Steps of two field paths that are the same from the start. */

@@ -182,8 +182,7 @@ class Judge {
       const file = engine.contract.files.find((f) => f.source === mutant.source);
       if (file === undefined) continue;
       const outcome = await engine.judge(mutant, file, this.#options.suppressing);
-      if (outcome === "invalid")
-        return { status: "CompileError", killedBy: [], coveredBy: [], reason: "it does not parse" };
+      if (outcome === "invalid") return UNPARSED;
       for (const rule of outcome.coveredBy) covered.add(rule);
       reads ||= outcome.read;
       if (outcome.relint) return this.#fromText(mutant, [...covered].sort(), reads);
@@ -199,16 +198,23 @@ class Judge {
     return settleVerdict(found, [...covered].sort(), reads);
   }
 
+  #parses(mutant: Mutant): boolean {
+    for (const contract of this.#options.contracts) {
+      const file = contract.files.find((f) => f.source === mutant.source);
+      if (file !== undefined) return changeFile(mutant, file) !== "invalid";
+    }
+    return true;
+  }
+
   async #fromText(mutant: Mutant, coveredBy: readonly string[], read: boolean): Promise<Verdict> {
     const { source } = mutant;
+    if (!this.#parses(mutant)) return UNPARSED;
     const run = await this.#options.relint(source.file, mutatedText(mutant, source.text));
     if (run.faults.length > 0) return { status: "CompileError", killedBy: [], coveredBy, reason: run.faults[0] };
     if (run.crashes.length > 0) {
       const { rule, error } = run.crashes[0]!;
       return { status: "RuntimeError", killedBy: [], coveredBy, reason: `${rule} crashed: ${error.message}` };
     }
-    if (run.diagnostics.some((d) => isParseFault(d) && d.at.source.file === source.file))
-      return { status: "CompileError", killedBy: [], coveredBy: [], reason: "it does not parse" };
     const found = run.diagnostics
       .filter(counts)
       .map(foundOf)
@@ -217,13 +223,11 @@ class Judge {
   }
 }
 
+/** A document that no longer parses proves nothing about its fields. */
+const UNPARSED: Verdict = { status: "CompileError", killedBy: [], coveredBy: [], reason: "it does not parse" };
+
 function counts(d: Diagnostic): boolean {
   return severityRank(d.severity) >= severityRank("warning");
-}
-
-/** A document that no longer parses proves nothing about its fields. */
-function isParseFault(d: Diagnostic): boolean {
-  return d.rule === "yaml/syntax" && (d.messageId === "syntax" || d.messageId === "limit");
 }
 
 function settleVerdict(found: readonly Found[], coveredBy: readonly string[], read: boolean): Verdict {
@@ -377,9 +381,7 @@ class Engine {
       const base = this.#base.get(rule)!;
       // findings that are folded into one are counted over the whole rule
       const own = all || !declared ? undefined : [...affected].filter((i) => i.rule === rule);
-      const c0 = process.cpuUsage();
       const result = this.#run(now, rule, own);
-      { const d = process.cpuUsage(c0); const m = ((globalThis as any).__t ??= new Map()); const kd = mutant.field.split(/[/:]/)[0]; for (const k of [(all ? 'ALL ' : 'part ') + (mutant.change ? 'v ' : 't ') + kd, (all ? 'ALL ' : 'part ') + rule.id]) { const e = m.get(k) ?? [0, 0]; e[0]++; e[1] += (d.user + d.system) / 1000; m.set(k, e); } }
       if (result.crash !== undefined) return { found: [], coveredBy, read, relint: false, crash: result.crash };
       for (const f of result.found) if (!base.has(f.key)) found.push(f);
       if (suppressing && !different)

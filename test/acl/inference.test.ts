@@ -46,14 +46,19 @@ describe("roles by wiring", () => {
   });
 
   it("finds it before its monitor line, and without one", async () => {
-    const files = { ...set(CONTROL.replace(" +info", "")), "sentinel.conf.tmpl": "sentinel auth-user main watch\nsentinel auth-pass main ${WATCH}\n" };
+    const files = {
+      ...set(CONTROL.replace(" +info", "")),
+      "sentinel.conf.tmpl": "sentinel auth-user main watch\nsentinel auth-pass main ${WATCH}\n",
+    };
     expect(ids(await found(files))).toEqual(["acl/sentinel-control-user missing error users.acl.tmpl:3"]);
   });
 
   it("reads users of a redis.conf too", async () => {
     const conf =
       'masteruser repl\nmasterauth ${REPL}\nuser default off\nUSER "repl" on ">${REPL}" +psync\nuser app on >${APP} ~app:* +get -@all\n';
-    expect(ids(await found({ "redis.conf.tmpl": conf, "sentinel.conf.tmpl": `${MONITOR}sentinel auth-user main repl\n` }))).toEqual([
+    expect(
+      ids(await found({ "redis.conf.tmpl": conf, "sentinel.conf.tmpl": `${MONITOR}sentinel auth-user main repl\n` })),
+    ).toEqual([
       "acl/replica-user missing error redis.conf.tmpl:4",
       "acl/role-separation shared warning redis.conf.tmpl:4",
       "acl/sentinel-control-user missing error redis.conf.tmpl:4",
@@ -65,7 +70,9 @@ describe("roles by wiring", () => {
 
   it("does not take a possible replica user for an application", async () => {
     const acl = "user default off\nuser copy on >${COPY} +psync +replconf +ping\n";
-    expect(ids(await found({ "users.acl.tmpl": acl, "redis.conf.tmpl": "aclfile /etc/redis/users.acl\n" }, /least/))).toEqual([]);
+    expect(
+      ids(await found({ "users.acl.tmpl": acl, "redis.conf.tmpl": "aclfile /etc/redis/users.acl\n" }, /least/)),
+    ).toEqual([]);
   });
 });
 
@@ -77,9 +84,9 @@ describe("what is not known", () => {
       "init.sh": '#!/bin/sh\necho "user default off" >> /data/users.acl\n',
     };
     expect(ids(await found(files, /default-user/))).toEqual([]);
-    expect(ids(await found({ ...files, "init.sh": "#!/bin/sh\ncp /config/users.acl /data/users.acl\n" }, /default-user/))).toEqual([
-      "acl/default-user open error users.acl.tmpl:1",
-    ]);
+    expect(
+      ids(await found({ ...files, "init.sh": "#!/bin/sh\ncp /config/users.acl /data/users.acl\n" }, /default-user/)),
+    ).toEqual(["acl/default-user open error users.acl.tmpl:1"]);
   });
 
   it("a refused line is one finding, not two", async () => {
@@ -107,7 +114,9 @@ describe("one file for both planes", () => {
       "users.acl.tmpl": `user default off\nuser repl on >\${REPL} +psync +replconf +ping\nuser watch on >\${WATCH} ${CONTROL}\nuser peer on >\${PEER} +@all\n`,
       "sentinel.conf.tmpl": `aclfile /data/users.acl\n${MONITOR}sentinel auth-user main watch\nsentinel auth-pass main \${WATCH}\nsentinel sentinel-user peer\nsentinel sentinel-pass \${PEER}\n`,
     };
-    expect(ids(await found(files, /plane|syntax|role-sep/))).toEqual(["acl/plane-separation shared error users.acl.tmpl:1"]);
+    expect(ids(await found(files, /plane|syntax|role-sep/))).toEqual([
+      "acl/plane-separation shared error users.acl.tmpl:1",
+    ]);
   });
 });
 
@@ -133,7 +142,9 @@ describe("versions", () => {
   });
 
   it("without a version, what some current server has is no error", async () => {
-    const acl = (rule: string) => ({ "users.acl.tmpl": `user default off\nuser app on >\${APP} ~app:* -@all +get ${rule}\n` });
+    const acl = (rule: string) => ({
+      "users.acl.tmpl": `user default off\nuser app on >\${APP} ~app:* -@all +get ${rule}\n`,
+    });
     expect(ids(await found(acl("+hexpire"), /syntax/))).toEqual([]);
     expect(ids(await found(acl("alldbs"), /syntax/))).toEqual([]);
     expect(ids(await found(acl("+hexpired"), /syntax/))).toEqual(["acl/syntax command error users.acl.tmpl:2"]);
@@ -150,7 +161,12 @@ describe("several servers, each with a file of its own", () => {
   const replica = "user replica on >${REPLICA} -@all +psync +replconf +ping\n";
 
   it("finds the files by their aclfile", async () => {
-    const files = { "quorumlint.yaml": contract("replica: replica"), ...server(1, replica), ...server(2, replica), ...server(3, "") };
+    const files = {
+      "quorumlint.yaml": contract("replica: replica"),
+      ...server(1, replica),
+      ...server(2, replica),
+      ...server(3, ""),
+    };
     expect(ids(await found(files))).toEqual(["acl/plane-separation missing error data3/users.acl.tmpl:1"]);
   });
 
@@ -166,9 +182,18 @@ describe("several servers, each with a file of its own", () => {
 describe("hostile input", () => {
   it.each([
     ["20,000 rules in a line", `user default off\nuser app on >\${APP} ${"+get -@read +@all -@all ".repeat(5000)}\n`],
-    ["2,000 users", `user default off\n${Array.from({ length: 2000 }, (_, i) => `user u${i} on >\${P${i}} ~a:${i}:* ~b:${i}:* -@all +@read\n`).join("")}`],
-    ["1,000 patterns", `user default off\nuser app on >\${APP} ${Array.from({ length: 1000 }, (_, i) => `~*[a-${i}]*${i}*`).join(" ")} +get\n`],
-    ["10,000 wrong rules", `user default off\nuser app on >\${APP} ${Array.from({ length: 10_000 }, (_, i) => `+@nothing${i}`).join(" ")}\n`],
+    [
+      "2,000 users",
+      `user default off\n${Array.from({ length: 2000 }, (_, i) => `user u${i} on >\${P${i}} ~a:${i}:* ~b:${i}:* -@all +@read\n`).join("")}`,
+    ],
+    [
+      "1,000 patterns",
+      `user default off\nuser app on >\${APP} ${Array.from({ length: 1000 }, (_, i) => `~*[a-${i}]*${i}*`).join(" ")} +get\n`,
+    ],
+    [
+      "10,000 wrong rules",
+      `user default off\nuser app on >\${APP} ${Array.from({ length: 10_000 }, (_, i) => `+@nothing${i}`).join(" ")}\n`,
+    ],
     ["5,000 selectors", `user default off\nuser app on >\${APP} ${"(~a:* +get) ".repeat(5000)}\n`],
   ])("%s: bounded time", async (_, acl) => {
     const started = performance.now();

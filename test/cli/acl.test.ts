@@ -48,7 +48,20 @@ describe("acl can", () => {
   });
 
   it("as JSON", () => {
-    const run = acl("can", "users.acl", "--user", "u", "--format", "json", "--server", "valkey-8.0", "--", "GETSET", "k", "v");
+    const run = acl(
+      "can",
+      "users.acl",
+      "--user",
+      "u",
+      "--format",
+      "json",
+      "--server",
+      "valkey-8.0",
+      "--",
+      "GETSET",
+      "k",
+      "v",
+    );
     expect(run.code).toBe(1);
     expect(JSON.parse(run.stdout)).toEqual({
       version: 1,
@@ -89,7 +102,10 @@ describe("acl can", () => {
   it("says so where no rule speaks of the command", () => {
     writeFileSync(join(folder, "short.acl"), "user u on >x ~* +get\n");
     const run = acl("can", "short.acl", "--user", "u", "--", "SET", "k", "v");
-    expect({ code: run.code, says: run.stdout.split("\n")[2] }).toEqual({ code: 1, says: "  decided by nothing: no rule grants it" });
+    expect({ code: run.code, says: run.stdout.split("\n")[2] }).toEqual({
+      code: 1,
+      says: "  decided by nothing: no rule grants it",
+    });
   });
 
   it("says why a file does not load", () => {
@@ -159,18 +175,26 @@ describe("acl show", () => {
 
 describe("acl diff", () => {
   it("compares by effect, not by text", () => {
-    writeFileSync(join(folder, "same.acl"), "user u on >secret ~own:* %R~k* &news -@all +publish +@read +getset\nuser default off nopass resetpass\n");
+    writeFileSync(
+      join(folder, "same.acl"),
+      "user u on >secret ~own:* %R~k* &news -@all +publish +@read +getset\nuser default off nopass resetpass\n",
+    );
     expect(acl("diff", "users.acl", "same.acl")).toEqual({ code: 0, stdout: "no effective difference\n", stderr: "" });
   });
 
   it("names what is added and removed", () => {
-    writeFileSync(join(folder, "other.acl"), "user default off\nuser u off >secret %R~k* &news -@all +@read +getset +publish +set\nuser w on >w +ping\n");
+    writeFileSync(
+      join(folder, "other.acl"),
+      "user default off\nuser u off >secret %R~k* &news -@all +@read +getset +publish +set\nuser w on >w +ping\n",
+    );
     const run = acl("diff", "users.acl", "other.acl");
     expect(run.code).toBe(0);
     expect(run.stdout).toBe(
       "~ user u\n  on → off\n  commands added: set\n  keys removed: ~own:*\n\n+ user w\n  commands added: ping\n  passwords: 0 removed, 1 added\n",
     );
-    const json = JSON.parse(acl("diff", "users.acl", "other.acl", "--format", "json").stdout) as { users: { name: string }[] };
+    const json = JSON.parse(acl("diff", "users.acl", "other.acl", "--format", "json").stdout) as {
+      users: { name: string }[];
+    };
     expect(json.users.map((u) => u.name)).toEqual(["u", "w"]);
   });
 });

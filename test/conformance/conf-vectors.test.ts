@@ -1,6 +1,8 @@
 /** The shared recordings of configurations: run where they are. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { buildDirectives, DIRECTIVE_SERVERS } from "../../src/dev/redis-directives.js";
 import { confExceptions, differencesOf, isJudged, judgeRecorded, recordedConfs } from "../redis/conf-cases.js";
 
 const vectors = new URL("../../../shared/truth/vectors/conf-vectors.jsonl", import.meta.url);
@@ -25,5 +27,13 @@ describe.runIf(here)("shared recordings of configurations", () => {
       `conf-vectors: ${right.length} of ${pairs.length} verdicts are right without the recording's command line`,
     );
     expect(right.length / pairs.length).toBeGreaterThanOrEqual(0.99);
+  });
+});
+
+describe.runIf(here)("what is carried", () => {
+  it("directive tables are what the recorded tables say", () => {
+    const tables = new URL("../tables", vectors);
+    const shipped = readFileSync(new URL("../../schemas/redis/directives.json", import.meta.url), "utf8");
+    expect(JSON.parse(shipped)).toEqual(buildDirectives(fileURLToPath(tables), DIRECTIVE_SERVERS));
   });
 });

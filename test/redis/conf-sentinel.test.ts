@@ -190,6 +190,16 @@ describe("templates", () => {
     expect(gap.sentinel!.complete).toBe(false);
   });
 
+  it("a placeholder in a plain file is a note, whatever the server would say of it", () => {
+    const result = load(`sentinel monitor mymaster \${HOST} 6379 __QUORUM__\nsentinel auth-pass mymaster \${PASS}`);
+    expect(said(result)).toEqual([
+      "note sentinel-value: __QUORUM__",
+      "note sentinel-hostname: ${HOST}",
+      "note literal-placeholder: ${PASS}",
+    ]);
+    expect(result.loads).toBe(false);
+  });
+
   it("a host name may be resolved by something unknown", () => {
     const result = load("sentinel monitor m redis-0 6379 2\n{{ .Values.extra }}", { templates: true });
     expect(result.findings.map((f) => [f.code, f.certain])).toEqual([["sentinel-hostname", false]]);

@@ -171,6 +171,24 @@ describe("overwritten", () => {
   });
 });
 
+describe("decisions that do not matter", () => {
+  it.each([
+    ['[ -f "$X" ] && export Y=1; cp @S @D', "overwrites always by cp /tpl/sentinel.conf /data/sentinel.conf"],
+    [
+      "if cmp -s @S @D; then cp @S @D; else cp /other @D; fi",
+      "overwrites always by cp /tpl/sentinel.conf /data/sentinel.conf",
+    ],
+    ['[ -f "$X" ] && echo x; set -e; if [ ! -e @D ]; then cp @S @T; mv @T @D; fi', ATOMIC],
+    ['[ -f "$X" ] && exit 0; cp @S @D', "unknown"],
+    [
+      'for i in 1 2 3; do [ -f "$X" ] && echo x; done; cp @S @D',
+      "overwrites always by cp /tpl/sentinel.conf /data/sentinel.conf",
+    ],
+  ])("%s", (text, expected) => {
+    expect(line(text)).toBe(expected);
+  });
+});
+
 describe("none", () => {
   it.each([
     "redis-sentinel @D",

@@ -223,7 +223,13 @@ describe("secrets on command lines", () => {
     ["redis_exporter --redis.password=x", ["option --redis.password x"]],
     ['tool --token "$T"', ["option --token ${T}"]],
     ["kubectl create secret generic s --from-literal=password=x", ["option --from-literal --from-literal=password=x"]],
+    ['P=$(echo "$REDIS_PASSWORD" | sed s/a/b/); sed -i "s/X/$P/" /f', ["argument REDIS_PASSWORD s/X/$(…)/"]],
+    [
+      'sed -i "s/X/$(cat /run/secrets/password)/" /f',
+      ["argument /run/secrets/password s/X/$(cat /run/secrets/password)/"],
+    ],
     // no secrets
+    ['x=$(redis-cli get "$SESSION_TOKEN"); tool "$x"', ["argument SESSION_TOKEN ${SESSION_TOKEN}"]],
     ["grep -a x /f", []],
     ["ls -a", []],
     ["test -a /f", []],

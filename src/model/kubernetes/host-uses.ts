@@ -50,9 +50,10 @@ function ofConf(contract: Contract, plane: Plane, server: Server): HostUse[] {
   const out: HostUse[] = [];
   for (const { host } of load.sentinel?.masters.values() ?? [])
     if (host.placeholder === "none") out.push({ host: host.value, at: host.at, from, role: "monitor", server });
-  const primary = load.values.get("replicaof");
-  const host = primary.state === "known" && primary.from !== "script" ? primary.args[0] : undefined;
-  if (host !== undefined && host.value !== "" && primary.state === "known" && !/^no$/i.test(host.value))
+  // what the template says; what scripts add is read where they say it
+  const lines = confDocument(server.conf).lines.filter((l) => /^(?:replicaof|slaveof)$/.test(l.name) && !l.conditional);
+  const host = lines.at(-1)?.args[0];
+  if (host !== undefined && host.placeholder === "none" && host.value !== "" && !/^no$/i.test(host.value))
     out.push({ host: host.value, at: host.at, from, role: "primary", server });
   return out;
 }

@@ -2,6 +2,7 @@
 import type { AclWord } from "../../document/redis-acl.js";
 import type { AclPattern, AclSelector, AclUser, CommandRule } from "./acl.js";
 import { covered } from "./acl-selector.js";
+import type { Command } from "./commands.js";
 
 export type GrantProblem =
   /** `words` were given before and are gone after `by`. */
@@ -15,6 +16,8 @@ export type GrantProblem =
   /** A pattern that another one covers. */
   | { readonly kind: "swallowed"; readonly word: AclWord; readonly by: AclWord }
   | { readonly kind: "empty-password"; readonly word: AclWord }
+  /** Commands that need a key or a channel, and no pattern to use them on. */
+  | { readonly kind: "no-keys" | "no-channels"; readonly words: readonly AclWord[] }
   /** Enabled, and no command is left. */
   | { readonly kind: "nothing" };
 
@@ -44,8 +47,46 @@ export function grantProblems(user: AclUser): GrantProblem[] {
     out.push(...swallowed(selector.keys, true), ...swallowed(selector.channels, false));
   }
   const merged = mergeRevoked(out);
+  if (user.enabled && !merged.some((p) => p.kind === "revoked")) merged.push(...unusable(user));
   if (user.enabled && !merged.some((p) => p.kind === "revoked") && mayNothing(user)) merged.push({ kind: "nothing" });
   return merged;
+}
+
+/** Categories whose commands work on keys. */
+const KEYED: ReadonlySet<string> = new Set(
+  "read write string bitmap hash list set sortedset stream hyperloglog geo".split(" "),
+);
+const PUBSUB: ReadonlySet<string> = new Set(["subscribe", "psubscribe", "ssubscribe", "publish", "spublish"]);
+
+/** A key stands at a fixed place; not where a number says how many follow, which may be none. */
+function needsKey({ specs, legacyKeys }: Command): boolean {
+  const fixed = specs.some((s) => !s.notKey && s.begin !== undefined && s.find !== undefined && !("count" in s.find));
+  return fixed || legacyKeys[0] > 0;
+}
+
+/** Commands granted by name or by what they work on, where no pattern lets them work on anything. */
+function unusable(user: AclUser): GrantProblem[] {
+  const keyed: AclWord[] = [];
+  const heard: AclWord[] = [];
+  for (const selector of user.permissions) {
+    const keys = selector.allKeys || selector.keys.length > 0;
+    const channels = selector.allChannels || selector.channels.length > 0 || !selector.behaviour.channels;
+    if ((keys && channels) || selector.rules.length > MOST_RULES) continue;
+    for (const { rule, standing } of selector.effects()) {
+      if (!rule.allow || standing.length === 0 || rule.kind === "all" || rule.kind === "unknown") continue;
+      const category = rule.kind === "category" ? user.table.categories[rule.category!]! : undefined;
+      const command = category === undefined ? rule.command : undefined;
+      // only what certainly has a key in its arguments: scripts may do without
+      if (!keys && (category === undefined ? needsKey(command!) : KEYED.has(category))) keyed.push(rule.word);
+      if (!channels && (category === "pubsub" || PUBSUB.has(command?.name ?? ""))) heard.push(rule.word);
+    }
+  }
+  const out: GrantProblem[] = [];
+  if (keyed.length > 0 && !user.allKeys && user.keys.length === 0) out.push({ kind: "no-keys", words: keyed });
+  if (heard.length > 0 && !user.allChannels && user.channels.length === 0) {
+    out.push({ kind: "no-channels", words: heard });
+  }
+  return out;
 }
 
 /** What one rule takes away, keys and commands alike, is one problem. */

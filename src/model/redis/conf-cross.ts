@@ -131,7 +131,7 @@ function judgeListeners(loading: Loading, values: ConfValues): void {
               : `\`port\` and \`tls-port\` are both ${port.value}: the second cannot be opened`,
           server: `Failed listening on port ${port.value} (${loading.dialect.v72 ? "tls" : "TLS"}), aborting.`,
           // A command line that is not known may set the port.
-          certain: port.from !== "default" || loading.input.arguments !== undefined,
+          certain: port.from !== "default" || (loading.input.arguments ?? []).length > 0,
         },
       );
     }

@@ -78,6 +78,7 @@ export class Loading {
   readonly #removed = new Set<string>();
   readonly #added = new Set<string>();
   readonly #options: OptionReader;
+  readonly #literals: { loaded: Loaded; text: string; at: Span }[] = [];
   #stopped = false;
   #included = 0;
   readonly #chain: ConfDocument[] = [];
@@ -128,6 +129,7 @@ export class Loading {
     judgeStart(this, values);
     const users = judgeUsers(this, values);
     const sentinel = this.sentinelMode ? judgeSentinel(this) : undefined;
+    this.#reportLiterals();
     return { loads: this.loads, restarts: this.restarts, findings: this.findings, values, sentinel, users };
   }
 
@@ -313,6 +315,21 @@ export class Loading {
     return this.dialect.key.slice(this.dialect.key.indexOf("-") + 1);
   }
 
+  /** Said of each text of which nothing else is said. */
+  #reportLiterals(): void {
+    const said = new Set(this.findings.map((f) => `${f.at.source.file}\n${f.at.start}\n${f.at.end}`));
+    for (const { loaded, text, at } of this.#literals) {
+      if (said.has(`${at.source.file}\n${at.start}\n${at.end}`)) continue;
+      this.report(loaded, {
+        code: "literal-placeholder",
+        class: "note",
+        topic: "value",
+        message: `\`${text}\` is taken literally: the server expands no variables`,
+        at,
+      });
+    }
+  }
+
   /** A plain file holds what only a template may: the server does not expand it. */
   #literalPlaceholders(loaded: Loaded): void {
     if (loaded.document === undefined || loaded.document.templates || !loaded.document.marks) return;
@@ -321,13 +338,7 @@ export class Loading {
       if (!value.includes("$") && !value.includes("{{")) continue;
       const found = /\$\{[A-Za-z_][^}]*\}|\{\{.*\}\}|^\$[A-Z_][A-Z0-9_]*$/.exec(value);
       if (found === null) continue;
-      this.report(loaded, {
-        code: "literal-placeholder",
-        class: "note",
-        topic: "value",
-        message: `\`${found[0]}\` is taken literally: the server expands no variables`,
-        at: arg.at,
-      });
+      if (this.#literals.length < MAX_FINDINGS) this.#literals.push({ loaded, text: found[0], at: arg.at });
     }
   }
 
@@ -612,7 +623,7 @@ function clipped(text: string): string {
 }
 
 /** `port`, `sentinel monitor`. */
-export function directiveName(statement: ConfStatement): string {
+function directiveName(statement: ConfStatement): string {
   if (statement.name !== "sentinel" || statement.args.length === 0) return statement.name;
   return `sentinel ${statement.args[0]!.value.toLowerCase()}`;
 }

@@ -1,4 +1,5 @@
 /** Which rule says what the judge of configurations found: one fault is one finding. */
+import type { ConfLoad } from "./conf.js";
 import type { ConfCode, ConfFinding } from "./conf-finding.js";
 
 export type ConfOwner =
@@ -47,7 +48,15 @@ export function ownerOf({ topic, code, directive }: Pick<ConfFinding, "topic" | 
   return OWNERS[code] ?? "redis/directive";
 }
 
-/** The findings of a load that are a rule's to say. */
-export function findingsOf(findings: readonly ConfFinding[], owner: ConfOwner): readonly ConfFinding[] {
-  return findings.filter((f) => ownerOf(f) === owner);
+/** The findings of a load that are a rule's to say. What only holds if something unknown does is left to declared contracts. */
+export function findingsOf(load: ConfLoad, owner: ConfOwner, declared: boolean): readonly ConfFinding[] {
+  return load.findings.filter((f) => ownerOf(f) === owner && (f.certain || declared));
+}
+
+/** In a file that no template's name announces, a start script may still fill these in. */
+const FILLED_IN = /%[\w-]+%|\$\{?\w|\$\(|\{\{|<[A-Za-z][\w -]*>|__\w+__|@\w+@/;
+
+/** What weakens a finding: a line that may not be there, and without a contract file words that look like placeholders. */
+export function weightOf({ certain, at }: ConfFinding, declared: boolean): "info" | undefined {
+  return !certain || (!declared && FILLED_IN.test(at.source.slice(at))) ? "info" : undefined;
 }

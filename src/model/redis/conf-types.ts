@@ -11,8 +11,8 @@ const fail = <T>(error: string): Parsed<T> => ({ ok: false, error });
 
 const U64 = 1n << 64n;
 const I63 = 1n << 63n;
-export const LONG_MAX = I63 - 1n;
-export const LONG_MIN = -I63;
+const LONG_MAX = I63 - 1n;
+const LONG_MIN = -I63;
 const ULLONG_MAX = U64 - 1n;
 
 const asSigned = (n: bigint): bigint => BigInt.asIntN(64, n);
@@ -59,7 +59,7 @@ export function isPlainInteger(text: string): boolean {
 }
 
 /** `string2ll`: no blank, no plus, no leading zero. */
-export function parseInteger(text: string): bigint | undefined {
+function parseInteger(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9]\d{0,19})$/.test(text)) return undefined;
   const value = BigInt(text);
   return value > LONG_MAX || value < LONG_MIN ? undefined : value;
@@ -265,13 +265,13 @@ function isTitleTemplate(text: string): boolean {
 }
 
 /** Dotted quad as `inet_pton` takes it. */
-export function isIPv4(text: string): boolean {
+function isIPv4(text: string): boolean {
   const parts = text.split(".");
   return parts.length === 4 && parts.every((p) => /^(?:0|[1-9]\d{0,2})$/.test(p) && Number(p) <= 255);
 }
 
 /** Eight groups, or undefined where the text is no IPv6 address. */
-export function parseIPv6(text: string): readonly number[] | undefined {
+function parseIPv6(text: string): readonly number[] | undefined {
   if (text.length > 45 || !/^[0-9a-fA-F:.]+$/.test(text)) return undefined;
   let body = text;
   const quad = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);

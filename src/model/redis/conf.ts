@@ -6,10 +6,9 @@ import { Loading } from "./conf-load.js";
 import type { ConfValues } from "./conf-values.js";
 import type { SentinelFacts } from "./sentinel-conf.js";
 
-export type { UserVerdict } from "./conf-acl.js";
-export type { ConfClass, ConfCode, ConfFinding, ConfTopic } from "./conf-finding.js";
-export { type ConfOrigin, type ConfValue, ConfValues, type UnknownWhy } from "./conf-values.js";
-export type { SentinelFacts, SentinelMaster, SentinelSetting } from "./sentinel-conf.js";
+export type { ConfFinding } from "./conf-finding.js";
+export { type ConfValue, ConfValues } from "./conf-values.js";
+export type { SentinelFacts, SentinelMaster } from "./sentinel-conf.js";
 
 /**
  * What a server makes of its configuration: a simulation of its start over the lines of its file, of the files that it

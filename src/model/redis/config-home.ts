@@ -86,7 +86,12 @@ function kindOf(mount: Mount | undefined, replicas: number | undefined): ConfigH
 }
 
 /** The file by another container's eyes: the same volume may be mounted elsewhere there. */
-function pathIn(other: Container, container: Container, mount: Mount | undefined, path: string): string | undefined {
+export function pathIn(
+  other: Container,
+  container: Container,
+  mount: Mount | undefined,
+  path: string,
+): string | undefined {
   if (other === container) return path;
   if (mount === undefined) return undefined;
   const inside = path.slice(mount.mountPath.length).replace(/^\//, "");

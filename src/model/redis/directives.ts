@@ -6,7 +6,7 @@ import text from "../../../schemas/redis/directives.json?raw";
  */
 
 /** How a directive's value is read. `special`: by code of its own, see `conf-special.ts`. */
-export type DirectiveKind = "bool" | "string" | "enum" | "number" | "special";
+type DirectiveKind = "bool" | "string" | "enum" | "number" | "special";
 
 export interface Directive {
   /** The canonical name in this version (`replica-priority`, `primaryauth` of Valkey 8). */
@@ -69,7 +69,7 @@ interface Table {
 type Packed = Record<string, { version: string; rows: string; ignored: string; sentinel: string }>;
 
 /** Statements that are not options: they act where they stand and add up. */
-export const STATEMENTS: readonly string[] = ["include", "rename-command", "user", "loadmodule", "sentinel"];
+const STATEMENTS: readonly string[] = ["include", "rename-command", "user", "loadmodule", "sentinel"];
 
 const KINDS: Record<string, DirectiveKind> = {
   b: "bool",

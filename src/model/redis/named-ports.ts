@@ -1,6 +1,7 @@
 /** Ports of servers that configurations name: what a server announces, whom it follows or watches. */
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
+import { hostMeaning, namespaceOf } from "../kubernetes/pod-name.js";
 import { planeListeners } from "../kubernetes/pod-ports.js";
 import type { Plane, Server } from "../plane.js";
 
@@ -31,27 +32,37 @@ export function namedPorts(contract: Contract, server: Server): readonly NamedPo
     if (port !== undefined && port > 0 && port <= 65535 && at !== undefined && of !== undefined)
       out.push({ directive, port, at, plane: of, tls });
   };
+  // outside of pods a port may be mapped to another one
+  const own = plane.workload !== undefined || contract.declared ? plane : undefined;
   if (sentinel !== undefined) {
-    add("sentinel announce-port", sentinel.announcePort?.number, sentinel.announcePort?.at, plane, links);
+    add("sentinel announce-port", sentinel.announcePort?.number, sentinel.announcePort?.at, own, links);
     for (const { host, port } of sentinel.masters.values()) {
-      // an address may belong to a server outside of the contract
-      if (host.placeholder === "none" || plane.peer?.workload !== undefined)
-        add("sentinel monitor", port.number, port.at, plane.peer, links);
+      const known = host.placeholder === "none" ? host.value : undefined;
+      add("sentinel monitor", port.number, port.at, planeOf(contract, plane, known, plane.peer), links);
     }
     return out;
   }
   const announced = values.get("replica-announce-port");
-  add(
-    "replica-announce-port",
-    values.number("replica-announce-port"),
-    announced.state === "known" ? announced.args[0]?.at : undefined,
-    plane,
-    links,
-  );
+  const at = announced.state === "known" ? announced.args[0]?.at : undefined;
+  add("replica-announce-port", values.number("replica-announce-port"), at, own, links);
   const primary = values.get("replicaof");
-  const port = primary.state === "known" ? primary.args[1] : undefined;
-  if (port !== undefined && /^\d{1,5}$/.test(port.value)) add("replicaof", Number(port.value), port.at, plane, links);
+  const [host, port] = primary.state === "known" ? primary.args : [];
+  if (host !== undefined && port !== undefined && /^\d{1,5}$/.test(port.value))
+    add("replicaof", Number(port.value), port.at, planeOf(contract, plane, host.value, plane), links);
   return out;
+}
+
+/** The data plane that a host belongs to: that of the pod; what a contract file ties together where it is no pod's name. */
+function planeOf(
+  contract: Contract,
+  from: Plane,
+  host: string | undefined,
+  fallback: Plane | undefined,
+): Plane | undefined {
+  const namespace = from.workload === undefined ? undefined : namespaceOf(contract, from.workload);
+  const meaning = host === undefined ? undefined : hostMeaning(contract, host, namespace);
+  if (meaning?.kind === "pod") return contract.planesOf(meaning.workload).find((p) => p.role === "data");
+  return contract.declared ? fallback : undefined;
 }
 
 /** Whether a plane serves a named port: `unlinked` where it does, but not with the TLS of the link, or without. */

@@ -199,7 +199,10 @@ export function byPlace(
 }
 
 /** The commands, and what is seen without them: the first effects. `alone`: where MULTI is not granted either. */
-export function showLacks(lacks: readonly Lack[], alone = false): { readonly commands: string; readonly effect: string } {
+export function showLacks(
+  lacks: readonly Lack[],
+  alone = false,
+): { readonly commands: string; readonly effect: string } {
   const commands = joined(lacks.map((l) => `+${l.permission.command}`));
   const effects = [...new Set(lacks.map(({ permission: p }) => (alone ? (p.alone ?? p.effect) : p.effect)))];
   return { commands, effect: effects.slice(0, 2).join("; ") };

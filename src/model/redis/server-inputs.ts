@@ -1,21 +1,118 @@
 /** What shapes a server's values besides its file: the command line of its container, and scripts that edit the file. */
 import type { ConfArgument } from "../../document/redis-conf.js";
+import { type Segment as TextSegment, TextView } from "../../text/source.js";
 import type { Contract } from "../contract.js";
+import type { Place } from "../place.js";
 import type { Server } from "../plane.js";
+import {
+  type Content,
+  contentOf,
+  type FileEdit,
+  guardsOf,
+  serverStarts,
+  type ShellProgram,
+  show,
+  type Text,
+  type TextEdit,
+} from "../shell/index.js";
+import { type ConfEdit, editsOfText } from "./conf.js";
 import { placedWord } from "./conf-argv.js";
+import { configHome, pathIn } from "./config-home.js";
 import type { ServerInputs } from "./deployment.js";
 
-const NONE: ServerInputs = { edits: [], arguments: [] };
 const SERVER = /(?:^|\/)(?:redis|valkey)-(?:server|sentinel)$/;
 
-export function serverInputs(server: Server, _contract: Contract): ServerInputs {
-  const { container } = server.plane;
-  const command = container?.entrypoint;
-  if (command === undefined) return NONE;
+export function serverInputs(server: Server, contract: Contract): ServerInputs {
+  return { edits: scriptEdits(server, contract), arguments: commandArguments(server) };
+}
+
+function commandArguments(server: Server): ConfArgument[] {
+  const command = server.plane.container?.entrypoint;
+  if (command === undefined) return [];
   const { words } = command;
   const at = words.findIndex((w) => SERVER.test(w.text));
   // without an explicit command the image's entrypoint gets the arguments as they are
-  if (at < 0 && command.explicit) return NONE;
-  const args: ConfArgument[] = words.slice(at + 1).map((w) => placedWord(w.text, w.place));
-  return args.length === 0 ? NONE : { edits: [], arguments: args };
+  if (at < 0 && command.explicit) return [];
+  return words.slice(at + 1).map((w) => placedWord(w.text, w.place));
+}
+
+/** What the pod's init containers and start script do to the file that the server reads, in the order in which they run. */
+function scriptEdits(server: Server, contract: Contract): ConfEdit[] {
+  const { container, workload } = server.plane;
+  const command = container?.entrypoint;
+  if (container === undefined || workload === undefined || command === undefined) return [];
+  const program = contract.shell.program(command);
+  const home = configHome(server.plane, contract);
+  if (home === undefined) {
+    // a start script whose server start is not understood may write any configuration
+    const understood = serverStarts(program, !command.explicit).length > 0 && program.complete;
+    return understood ? [] : [{ kind: "unknown", at: command.place.span }];
+  }
+  const out: ConfEdit[] = [];
+  for (const other of workload.containers) {
+    const own = other.entrypoint;
+    if (own === undefined || (other.kind !== "init" && other !== container)) continue;
+    const path = pathIn(other, container, home.mount, home.path);
+    if (path !== undefined) out.push(...editsOfProgram(contract.shell.program(own), path, own.place));
+  }
+  return out;
+}
+
+function editsOfProgram(program: ShellProgram, path: string, place: Place): ConfEdit[] {
+  const file = contentOf(program, path);
+  const out: ConfEdit[] = [];
+  if (!file.complete) out.push({ kind: "unknown", at: place.span });
+  for (const variant of file.variants) {
+    out.push(...editsOfContent(variant.content, variant.from.invocation.place, file.variants.length > 1));
+  }
+  for (const edit of file.added) out.push(...editsOfFileEdit(edit));
+  return out;
+}
+
+function editsOfFileEdit(edit: FileEdit): ConfEdit[] {
+  const conditional = guardsOf(edit.invocation).some((g) => g.kind !== "loop");
+  const at = edit.invocation.place;
+  if (edit.kind === "append") return editsOfContent(edit.content, at, conditional);
+  if (edit.kind === "edit" && edit.edits !== undefined) return edit.edits.flatMap((e) => textEdit(e, at, conditional));
+  return edit.kind === "touch" || edit.kind === "remove" ? [] : [{ kind: "unknown", at: at.span, conditional }];
+}
+
+function editsOfContent(content: Content, at: Place, conditional: boolean): ConfEdit[] {
+  if (content === undefined) return [{ kind: "unknown", at: at.span, conditional }];
+  const out: ConfEdit[] = [];
+  for (const segment of content) {
+    const own = conditional || segment.guards.some((g) => g.kind !== "loop");
+    if (segment.kind === "lines") {
+      const view = linesView(segment.lines);
+      if (view !== undefined) out.push(...editsOfText(view, view.span(0, view.text.length), { conditional: own }));
+    }
+    for (const edit of segment.edits) out.push(...textEdit(edit, at, own));
+  }
+  return out;
+}
+
+function textEdit(edit: TextEdit, at: Place, conditional: boolean): ConfEdit[] {
+  // the placeholders that envsubst fills in are opaque already
+  if (edit.kind === "envsubst") return [];
+  if (edit.kind === "substitute" && edit.literal !== undefined) {
+    const value = edit.replacement.known;
+    return [{ kind: "substitute", find: edit.literal, ...(value === undefined ? {} : { value }), at: at.span, conditional }];
+  }
+  const directives = edit.mentions;
+  return [{ kind: "unknown", ...(directives === undefined ? {} : { directives }), at: at.span, conditional }];
+}
+
+/** Lines that a script writes as one text; what a run fills in stands as the variable that it comes from. */
+function linesView(lines: readonly (Text & { readonly place: Place })[]): TextView | undefined {
+  const first = lines[0];
+  if (first === undefined) return undefined;
+  const segments: TextSegment[] = [];
+  let text = "";
+  for (const line of lines) {
+    const { span } = line.place;
+    const shown = `${show(line)}\n`;
+    segments.push({ inner: text.length, length: shown.length, outer: span.start, outerLength: span.end - span.start });
+    text += shown;
+  }
+  return new TextView(first.place.span.source, text, segments);
 }

@@ -1,5 +1,6 @@
 /** How servers authenticate at each other: what configurations name, against what the other side's ACL has. */
 import type { ConfArgument } from "../../document/redis-conf.js";
+import { bytesOf } from "../../text/bytes.js";
 import { nearest } from "../../text/similar.js";
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
@@ -11,6 +12,7 @@ import { type AccessList, type DefaultState, firstLine, isEnabled, lineOf } from
 import type { AclPassword, AclUser } from "./acl.js";
 import type { ConfLoad, ConfValue } from "./conf.js";
 import { type RoleName, sentinelWires, type Wire } from "./roles.js";
+import { sha256 } from "./sha256.js";
 
 /** One direction of authentication as one server's configuration has it. */
 export interface Link {
@@ -200,16 +202,30 @@ function foreignOwner(link: Link, targets: readonly Target[]): { owner: AclUser;
 /** What looks like a variable was meant to be filled in. */
 const VARIABLE = /[${<%@]|__/;
 
-/** A literal secret that none of the literal passwords of the named user is. */
+/** The user none of whose passwords a secret can be, whatever its placeholders are filled with. */
 function wrongPassword(link: Link, targets: readonly Target[]): AclUser | undefined {
   const secret = link.pass.value;
-  if (secret === undefined || secret.placeholder !== "none" || VARIABLE.test(secret.value)) return undefined;
+  if (secret === undefined) return undefined;
   for (const { user } of targets) {
     if (user?.certain !== true || !user.enabled || user.nopass || user.passwords.length === 0) continue;
-    if (user.passwords.some((p) => p.placeholder || VARIABLE.test(p.text))) continue;
-    if (user.authenticates(secret.value) === "no") return user;
+    if (user.passwords.every((p) => differs(secret.value, p))) return user;
   }
   return undefined;
+}
+
+/** Two literals, or one text that continues the other by a literal. */
+function differs(secret: string, password: AclPassword): boolean {
+  if (password.kind === "hash")
+    return !VARIABLE.test(secret) && !password.placeholder && password.hash !== sha256(bytesOf(secret));
+  const { text } = password;
+  if (!VARIABLE.test(secret) && !VARIABLE.test(text)) return secret !== text;
+  const [short, long] = secret.length < text.length ? [secret, text] : [text, secret];
+  const rest = long.startsWith(short)
+    ? long.slice(short.length)
+    : long.endsWith(short)
+      ? long.slice(0, -short.length)
+      : "";
+  return short !== "" && rest !== "" && !VARIABLE.test(rest);
 }
 
 export type WiringKind =
@@ -264,10 +280,18 @@ function turnedOff(contract: Contract): WiringProblem[] {
   const out: WiringProblem[] = [];
   for (const role of roles) {
     const { access, user, name } = role;
-    if (user === undefined || !role.declared || role.wiredAt !== undefined || isEnabled(access, user) !== false) continue;
-    const on = roles.some((r) => r.role === role.role && r.name === name && r.user?.enabled === true && r.plane === role.plane);
+    if (user === undefined || !role.declared || role.wiredAt !== undefined || isEnabled(access, user) !== false)
+      continue;
+    const on = roles.some(
+      (r) => r.role === role.role && r.name === name && r.user?.enabled === true && r.plane === role.plane,
+    );
     if (on) continue;
-    out.push(Object.assign({ kind: "disabled" as const, role: role.role, link: undefined, at: user.nameAt }, NONE, { user: name, list: access.title }));
+    out.push(
+      Object.assign({ kind: "disabled" as const, role: role.role, link: undefined, at: user.nameAt }, NONE, {
+        user: name,
+        list: access.title,
+      }),
+    );
   }
   return out;
 }

@@ -313,6 +313,26 @@ export function grepOf(invocation: Invocation): Grep | undefined {
   return { invocation, patterns, files, inverted, fixed, quiet, wholeLine };
 }
 
+/** Commands whose arguments are no files. */
+const NO_FILES = new Set(
+  "echo printf getent nslookup host dig ping nc redis-cli valkey-cli curl wget hostname date seq sleep id expr tr kubectl export local readonly read exit return".split(
+    " ",
+  ),
+);
+
+/** The arguments of a command that may be files. */
+function filesOf(invocation: Invocation): readonly Arg[] {
+  const { name, command } = invocation;
+  if (NO_FILES.has(name ?? "")) return [];
+  const grep = grepOf(invocation);
+  if (grep !== undefined) return grep.files;
+  if (name !== "sed" && name !== "awk") return command.slice(1);
+  // The first operand is the script, unless an option gave it.
+  const given = command.some((arg) => arg.known === "-e" || arg.known === "-f");
+  const script = given ? 0 : command.findIndex((arg, i) => i > 0 && !(arg.known ?? "x").startsWith("-"));
+  return command.slice(script + 1);
+}
+
 /** Whether a command reads the file at `path`: as an argument, by `<`, or through `cat path |`. */
 export function readsFile(invocation: Invocation, path: string): "yes" | "no" | "maybe" {
   let answer: "no" | "maybe" = "no";
@@ -321,7 +341,7 @@ export function readsFile(invocation: Invocation, path: string): "yes" | "no" | 
     if (found === "maybe") answer = "maybe";
     return found === "yes";
   };
-  for (const arg of invocation.command.slice(1)) if (see(arg)) return "yes";
+  for (const arg of filesOf(invocation)) if (see(arg)) return "yes";
   for (const redirect of invocation.redirects) {
     if (redirect.op === "<" && redirect.target !== undefined && see(redirect.target)) return "yes";
   }

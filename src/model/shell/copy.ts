@@ -60,13 +60,16 @@ interface State {
   readonly touched: boolean;
   /** Temporary files, by how the script writes their paths. */
   readonly temporary: ReadonlyMap<string, "full" | "partial">;
-  /** A decision on this path looked at the file in a way that is not understood. */
-  readonly tainted: boolean;
+  /**
+   * Decisions of this path that looked at the file in a way that is not understood: the command's order with `+` or `-`.
+   * What happens on both outcomes of a decision does not depend on it.
+   */
+  readonly open: readonly string[];
   readonly why: string;
 }
 
 interface Events {
-  readonly changed: Map<number, Invocation>;
+  readonly changed: { readonly by: Invocation; readonly state: State }[];
   readonly created: Map<
     number,
     { readonly edit: FileEdit; readonly flaw: "in-place" | "partial" | "other-directory" | undefined }
@@ -75,7 +78,7 @@ interface Events {
 }
 
 class Scenario implements Domain<State> {
-  readonly events: Events = { changed: new Map(), created: new Map(), unsure: undefined };
+  readonly events: Events = { changed: [], created: new Map(), unsure: undefined };
   readonly #path: string;
   /** In a damaged file this pattern is missing, others are there. */
   readonly #missing: string | undefined;
@@ -86,7 +89,7 @@ class Scenario implements Domain<State> {
   }
 
   key(state: State): string {
-    let key = `${state.file}${state.touched ? "!" : ""}${state.tainted ? "?" : ""}`;
+    let key = `${state.file}${state.touched ? "!" : ""}${state.open.join(" ")}`;
     for (const [name, content] of state.temporary) key += `;${name}=${content}`;
     return key;
   }
@@ -138,21 +141,22 @@ class Scenario implements Domain<State> {
   /** Both outcomes; where the command looks at the file they depend on it in a way that is not understood. */
   #unclear(invocation: Invocation, state: State): Step<State>[] {
     const reads = readsFile(invocation, this.#path);
-    return both(reads === "no" ? state : taint(state, `\`${invocation.name}\` looks at the file`));
+    return reads === "no" ? both(state) : either(state, invocation, `\`${invocation.name}\` looks at the file`);
   }
 
   #blind(why: string, state: State): Step<State>[] {
     this.events.unsure ??= why;
-    return both(taint(state, why));
+    return both(state);
   }
 
   #test(invocation: Invocation, test: Test, state: State, resolve: (text: Text) => Text): Step<State>[] {
     const answer = this.#decide(test, state, resolve);
     if (typeof answer === "boolean") return [{ state, ok: answer }];
-    return both(
-      answer === "tainted"
-        ? taint(state, `a test of \`${show(invocation.command[1] ?? literal(""))}\` is not understood`)
-        : state,
+    if (answer === "open") return both(state);
+    return either(
+      state,
+      invocation,
+      `a test of ${invocation.command.slice(1).map(show).join(" ")} may be one of the file`,
     );
   }
 
@@ -161,8 +165,9 @@ class Scenario implements Domain<State> {
       case "file": {
         const path = resolve(test.path);
         const found = isPath(path, this.#path);
-        if (found === "maybe") return "tainted";
         const { op } = test;
+        const ofFiles = !/^-[dLhpSbc]$/.test(op);
+        if (found === "maybe") return ofFiles ? "tainted" : "open";
         if (found === "no") {
           const temporary = state.temporary.get(show(path));
           if (temporary !== undefined && /^-[efrw]$/.test(op)) return true;
@@ -172,8 +177,7 @@ class Scenario implements Domain<State> {
         const exists = state.file !== "absent";
         if (/^-[aefrw]$/.test(op)) return exists;
         if (op === "-s") return exists && state.file !== "empty";
-        if (op === "-d" || op === "-L" || op === "-h" || op === "-p" || op === "-S" || op === "-b" || op === "-c")
-          return false;
+        if (!ofFiles) return false;
         return exists ? "tainted" : false;
       }
       case "not": {
@@ -214,12 +218,12 @@ class Scenario implements Domain<State> {
   #grep(invocation: Invocation, state: State): Step<State>[] {
     const reads = readsFile(invocation, this.#path);
     if (reads === "no") return both(state);
-    if (reads === "maybe") return both(taint(state, "a grep that may read the file"));
+    if (reads === "maybe") return either(state, invocation, "a grep may read the file");
     const grep = grepOf(invocation)!;
     if (state.file === "absent") return [{ state, ok: false }];
     if (state.file === "empty") return [{ state, ok: false }];
     if (grep.inverted || grep.patterns.length !== 1 || grep.patterns[0]!.known === undefined)
-      return both(taint(state, "a grep that is not understood"));
+      return either(state, invocation, "a grep of the file is not understood");
     if (state.file === "damaged") return [{ state, ok: this.#missing !== grep.patterns[0]!.known }];
     return [{ state, ok: true }];
   }
@@ -232,8 +236,6 @@ class Scenario implements Domain<State> {
       const hit = editsPath(edit, this.#path);
       if (hit === "maybe" && !isTemporary(edit.target)) {
         this.events.unsure ??= `\`${invocation.name}\` may write the file (${show(edit.target)})`;
-        good = taint(good, "a write that may be to the file");
-        bad = good;
         fails = true;
         continue;
       }
@@ -259,8 +261,7 @@ class Scenario implements Domain<State> {
         continue;
       }
       if (state.file === "good" || state.file === "damaged" || state.file === "empty") {
-        if (state.tainted) this.events.unsure ??= state.why;
-        else this.events.changed.set(invocation.order, invocation);
+        if (this.events.changed.length < MAX_CHANGES) this.events.changed.push({ by: invocation, state });
         good = { ...good, touched: true };
         bad = { ...bad, touched: true };
       }
@@ -315,8 +316,47 @@ function both(state: State): Step<State>[] {
   ];
 }
 
-function taint(state: State, why: string): State {
-  return state.tainted ? state : { ...state, tainted: true, why };
+/** Both outcomes of a decision that depends on the file in a way that is not understood. */
+function either(state: State, invocation: Invocation, why: string): Step<State>[] {
+  const decided = state.open.find((mark) => mark.slice(0, -1) === String(invocation.order));
+  const outcome = (ok: boolean): Step<State> => {
+    const mark = `${invocation.order}${ok ? "+" : "-"}`;
+    // Asked again (in a loop), or too often: never decided.
+    const open =
+      decided !== undefined || state.open.length >= MAX_OPEN
+        ? [...new Set([...state.open, "?"])]
+        : [...state.open, mark];
+    return { state: { ...state, open, why: state.why === "" ? why : state.why }, ok };
+  };
+  return [outcome(true), outcome(false)];
+}
+
+const MAX_OPEN = 6;
+const MAX_CHANGES = 200;
+
+/** Whether sets of decisions together cover every outcome: then what they lead to does not depend on them. */
+function covers(sets: readonly (readonly string[])[]): boolean {
+  if (sets.some((set) => set.length === 0)) return true;
+  const all = new Map(sets.map((set) => [[...set].sort().join(" "), new Set(set)]));
+  for (let grown = true; grown && all.size < 256; ) {
+    grown = false;
+    for (const set of [...all.values()]) {
+      for (const mark of set) {
+        if (mark.endsWith("?")) continue;
+        const rest = new Set(set);
+        rest.delete(mark);
+        const key = [...rest].sort().join(" ");
+        if (all.has(key)) continue;
+        const other = mark.slice(0, -1) + (mark.endsWith("+") ? "-" : "+");
+        const opposite = [...all.values()].some((one) => [...one].every((m) => m === other || rest.has(m)));
+        if (opposite) {
+          all.set(key, rest);
+          grown = true;
+        }
+      }
+    }
+  }
+  return all.has("");
 }
 
 function withTemporary(state: State, name: string, content: "full" | "partial" | undefined): State {
@@ -343,7 +383,7 @@ function play(program: ShellProgram, path: string, file: Content, missing?: stri
   const scenario = new Scenario(path, missing);
   const { ends, incomplete } = interpret(
     program,
-    { file, touched: false, temporary: new Map(), tainted: false, why: "" },
+    { file, touched: false, temporary: new Map(), open: [], why: "" },
     scenario,
   );
   return { ends, events: scenario.events, incomplete };
@@ -353,7 +393,7 @@ function play(program: ShellProgram, path: string, file: Content, missing?: stri
 function refuses(program: ShellProgram, path: string, file: Content, missing?: string): Verdict {
   const { ends, incomplete } = play(program, path, file, missing);
   const passes = ends.filter((end) => end.ok);
-  if (passes.some((end) => !end.state.tainted)) return incomplete && program.complete === false ? undefined : false;
+  if (covers(passes.map((end) => end.state.open))) return program.complete ? false : undefined;
   if (passes.length > 0 || incomplete) return undefined;
   return ends.length > 0;
 }
@@ -372,13 +412,14 @@ export function copyOnce(program: ShellProgram, path: string): CopyOnce {
 
 function judgeCopy(program: ShellProgram, target: string): CopyOnce {
   const good = play(program, target, "good");
-  const [changed] = good.events.changed.values();
+  const [changed] = good.events.changed;
   if (changed !== undefined) {
+    if (!covers(good.events.changed.map((one) => one.state.open))) return { kind: "unknown", why: changed.state.why };
     const passes = good.ends.filter((end) => end.ok);
     return {
       kind: "overwrites",
       always: passes.length > 0 && passes.every((end) => end.state.touched),
-      by: changed,
+      by: changed.by,
     };
   }
   const absent = play(program, target, "absent");
@@ -405,7 +446,7 @@ function judgeCopy(program: ShellProgram, target: string): CopyOnce {
       program,
     ),
     by: (flawed ?? first).edit.invocation,
-    goodPasses: passes.some((end) => !end.state.tainted) ? true : passes.length > 0 ? undefined : false,
+    goodPasses: covers(passes.map((end) => end.state.open)) ? true : passes.length > 0 ? undefined : false,
     emptyFails: refuses(program, target, "empty"),
     damagedFileFails:
       checks.length > 0

@@ -72,7 +72,7 @@ export function exposedSecrets(
     // The script of `sh -c` is judged by its own commands.
     if (invocation.nested === "shell") continue;
     for (const arg of words.slice(1)) {
-      const secret = variablesOf(arg).find(isSecret);
+      const secret = secretIn(arg, isSecret);
       if (secret !== undefined) add("argument", secret, arg, arg);
     }
   }
@@ -86,6 +86,33 @@ export function exposedSecrets(
     if (hole !== undefined && typeof hole !== "string") add("argument", hole.name!, text, fact);
   }
   return out;
+}
+
+/** Programs that print what they are given, more or less. */
+const FILTERS = new Set("echo printf cat sed tr cut awk head tail base64 tee".split(" "));
+
+/** The secret in a text: a variable, a file that is called so, or one of them through filters (`$(echo "$PW" | sed …)`). */
+function secretIn(text: Text, isSecret: (name: string) => boolean, depth = 0): string | undefined {
+  const variable = variablesOf(text).find(isSecret);
+  if (variable !== undefined || depth > 4) return variable;
+  for (const piece of text.pieces) {
+    if (typeof piece === "string") continue;
+    const file = piece.file?.known;
+    if (file !== undefined && /(?:^|[._-])(?:password|passwd|token|secret)$/i.test(baseName(file))) return file;
+    for (const option of piece.options ?? []) {
+      const found = secretIn(option, isSecret, depth + 1);
+      if (found !== undefined) return found;
+    }
+    const runs = piece.runs ?? [];
+    if (!runs.every((run) => run.name !== undefined && FILTERS.has(run.name))) continue;
+    for (const run of runs) {
+      for (const arg of run.command.slice(1)) {
+        const found = secretIn(arg, isSecret, depth + 1);
+        if (found !== undefined) return found;
+      }
+    }
+  }
+  return undefined;
 }
 
 type Add = (form: ExposedSecret["form"], what: string, value: Text, arg: Arg | EnvironmentFact) => void;

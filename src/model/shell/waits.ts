@@ -298,7 +298,7 @@ function expiry(program: ShellProgram, probes: readonly Probe[]): Wait["onExpiry
     run(invocation, state): readonly Step<{ readonly waited: boolean }>[] {
       if (failing.has(invocation)) return [{ state: { waited: true }, ok: false }];
       // A filter behind a probe that printed nothing finds nothing.
-      if (invocation.pipedFrom !== undefined && failing.has(invocation.pipedFrom)) return [{ state, ok: false }];
+      if (behind(invocation, failing)) return [{ state, ok: false }];
       const test = testOf(invocation);
       if (test !== undefined || MAY_FAIL.has(invocation.name ?? ""))
         return [
@@ -315,4 +315,16 @@ function expiry(program: ShellProgram, probes: readonly Probe[]): Wait["onExpiry
   return after.some((end) => end.ok) ? "continues" : "fails";
 }
 
+/** Whether a command reads, through filters, what one of `failing` printed. */
+function behind(invocation: Invocation, failing: ReadonlySet<Invocation>): boolean {
+  if (!FILTERS.has(invocation.name ?? "")) return false;
+  const seen = new Set<Invocation>();
+  for (let from = invocation.pipedFrom; from !== undefined && !seen.has(from); from = from.pipedFrom) {
+    seen.add(from);
+    if (failing.has(from)) return true;
+  }
+  return false;
+}
+
+const FILTERS = new Set(["grep", "egrep", "fgrep", "read"]);
 const MAY_FAIL = new Set(["grep", "cmp", "diff", "expr", "false", "kill", "pgrep", "command"]);

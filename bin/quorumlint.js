@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Decides nothing: runs the bundle, with V8's code cache kept beside it so that starting costs little more than node itself.
 "use strict";
-const fs = require("fs");
-const path = require("path");
-const vm = require("vm");
-const Module = require("module");
+const fs = require("node:fs");
+const path = require("node:path");
+const vm = require("node:vm");
+const Module = require("node:module");
 
 const file = path.join(__dirname, "..", "dist", "quorumlint.cjs");
 let source;

@@ -58,7 +58,10 @@ describe("layers", () => {
 
   it("below the surfaces nothing touches the machine", () => {
     const wrong: string[] = [];
-    for (const file of [...files.filter((f) => !/^src\/(cli|lsp|dev)\/|^src\/index\.ts$/.test(f)), ...sources("rules")]) {
+    for (const file of [
+      ...files.filter((f) => !/^src\/(cli|lsp|dev)\/|^src\/index\.ts$/.test(f)),
+      ...sources("rules"),
+    ]) {
       for (const { specifier } of imports(file))
         if (specifier.startsWith("node:")) wrong.push(`${file} imports ${specifier}`);
       const code = readFileSync(join(root, file), "utf8");

@@ -1,7 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { isEnabled } from "../../src/model/redis/access.js";
-import type { AclPassword } from "../../src/model/redis/acl.js";
 import { isPlaceholder } from "../../src/model/secrets.js";
+import { hasToken } from "../../src/model/value.js";
 
 export default defineRule({
   severity: "error",
@@ -31,7 +31,7 @@ export default defineRule({
       once: true,
     },
     literal: {
-      text: "{word} is taken literally: the server fills nothing in, so this text is the password of {user}",
+      text: "{word} is taken literally: the server fills nothing in, so this text itself is {what} of {user}",
       help: "Where the file is rendered first, its name should say so: users.acl.tmpl.",
       severity: "info",
       inferred: "info",
@@ -55,8 +55,14 @@ export default defineRule({
             const text = password.text;
             if (password.kind === "hash") report("hash", { user: name }, password.at);
             else if (!isPlaceholder(text)) report("password", { user: name }, password.at);
-            else if (!isTemplate(password, list.acl?.templated)) {
-              report("literal", { word: password.word.text, user: name }, password.at);
+            else if (list.acl?.templated === false) {
+              report("literal", { word: password.word.text, what: "the password", user: name }, password.at);
+            }
+          }
+          if (list.acl?.templated === false) {
+            if (hasToken(name)) report("literal", { word: name, what: "the name", user: "the user" }, user.nameAt);
+            for (const { text, at } of [...user.keys, ...user.channels]) {
+              if (hasToken(text)) report("literal", { word: text, what: "a pattern", user: name }, at);
             }
           }
           // of the default user the rule about it speaks
@@ -74,11 +80,6 @@ export default defineRule({
     },
   },
 });
-
-/** A word such as CHANGE_ME in a template is filled in with the rest. */
-function isTemplate(_password: AclPassword, templated: boolean | undefined): boolean {
-  return templated === true;
-}
 
 type Load = { readonly values: { all(name: string): readonly unknown[] } } | undefined;
 

@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { declaredCommands, everything, isDangerous } from "../../src/model/redis/privilege.js";
+import { declaredCommands, everything, hasDangerous, isDangerous } from "../../src/model/redis/privilege.js";
 import { isJudged, joined, surplus } from "../../src/model/redis/role-check.js";
 import { ROLE_TITLE } from "../../src/model/redis/roles.js";
 
@@ -59,6 +59,7 @@ export default defineRule({
         if (role.role !== "application") continue;
         // without a contract file +@all is one finding, not two
         if (!contract.declared && open.some((o) => o.kind === "commands")) continue;
+        if (!hasDangerous(user, contract.declared)) continue;
         const declared = declaredCommands(contract, name);
         const bad = surplus(user, (c) => declared.has(c) || !isDangerous(user.table, c, contract.declared));
         if (bad !== undefined) report("dangerous", { role: title, user: name, ...bad }, bad.at, bad);

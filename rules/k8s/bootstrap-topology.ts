@@ -2,6 +2,8 @@ import { defineRule } from "../../src/engine/rule.js";
 import { followsItself, type HostUse, hostUses } from "../../src/model/kubernetes/host-uses.js";
 import { hostMeaning, ordinalsOf, podNameOf } from "../../src/model/kubernetes/pod-name.js";
 import type { Workload } from "../../src/model/kubernetes/workload.js";
+import { startupWaits } from "../../src/model/redis/config-home.js";
+import type { Span } from "../../src/text/source.js";
 
 export default defineRule({
   severity: "error",
@@ -33,9 +35,48 @@ export default defineRule({
       text: "every pod of {object} follows {host}, that pod itself too: there is no primary",
       help: "Add `replicaof` in the bootstrap script, for the other ordinals only.",
     },
+    unawaited: {
+      text: "{object} does not wait until {host} resolves: with its pods started in parallel the name may have no address yet, and the configuration that Sentinel then writes is fatal on restart",
+      help: "Wait for the name in an init container, for a bounded time.",
+      inferred: "info",
+    },
+    endless: {
+      text: "{container} waits for {host} without an end",
+      help: "Give up after a number of attempts, with a non-zero exit.",
+      inferred: "info",
+    },
+    careless: {
+      text: "{container} goes on although {host} never resolved",
+      help: "Exit non-zero when the wait is over.",
+      inferred: "info",
+    },
     ordinals: { text: "{object} counts its pods from {start}, and the bootstrap names {host}", inferred: "error" },
   },
   on: {
+    Plane(plane, { contract, report }) {
+      const { workload } = plane;
+      if (plane.role !== "sentinel" || workload === undefined) return;
+      const hosts = new Map<string, Span>();
+      for (const server of plane.servers) {
+        for (const { host } of contract.redis.load(server)?.sentinel?.masters.values() ?? []) {
+          if (host.placeholder === "none" && /[a-z]/i.test(host.value) && !host.value.includes(":"))
+            hosts.set(host.value, host.at);
+        }
+      }
+      const { waits, complete } = startupWaits(plane, contract);
+      for (const [host, at] of hosts) {
+        const own = waits.filter((w) => w.hosts.includes(host) || w.hosts.some((h) => h.includes("$")));
+        const best = own.find((w) => w.wait.bounded !== false && w.wait.onExpiry === "fails") ?? own[0];
+        if (best === undefined) {
+          // a wait for another name is that name's matter
+          if (complete && waits.length === 0) report("unawaited", { object: workload.title, host }, at);
+        } else if (best.wait.bounded === false) {
+          report("endless", { container: best.container.title, host }, best.wait.loop.place);
+        } else if (best.wait.onExpiry === "continues") {
+          report("careless", { container: best.container.title, host }, best.wait.loop.place);
+        }
+      }
+    },
     Contract(contract, { report }) {
       const before = new Map<Workload, { readonly use: HostUse; readonly at: HostUse["at"][] }>();
       for (const use of hostUses(contract)) {

@@ -44,7 +44,9 @@ export default defineRule({
     Plane(plane, { contract, report }) {
       const { container } = plane;
       const listed = (container?.ports ?? []).filter((p) => p.protocol === "TCP" && p.port !== undefined);
-      const { open, known } = planeListeners(contract, plane);
+      const { open: all, known } = planeListeners(contract, plane);
+      // a plaintext port beside TLS is redis/tls-only's matter
+      const open = all.some((l) => l.tls) ? all.filter((l) => l.tls) : all;
       if (container === undefined || listed.length === 0 || !known || open.length === 0) return;
       const numbers = new Set(listed.map((p) => p.port!));
       const missing = open.filter((l) => !numbers.has(l.port));

@@ -1,7 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { podFile } from "../../src/model/kubernetes/pod-file.js";
 import { findingsOf } from "../../src/model/redis/conf-owner.js";
-import { valueAt, whereNeeded } from "../../src/model/redis/conf-place.js";
+import { isMisspelt, valueAt, whereNeeded } from "../../src/model/redis/conf-place.js";
 
 export default defineRule({
   severity: "error",
@@ -33,7 +33,7 @@ export default defineRule({
       text: "`requirepass` has no effect beside `aclfile`: the ACL file alone says who `default` is",
       help: "Remove the line.",
     },
-    ignored: { text: "{what}", help: "Remove the line." },
+    ignored: { text: "{what}", help: "Remove the line.", inferred: "info" },
   },
   on: {
     Server(server, { contract, report }) {
@@ -48,7 +48,7 @@ export default defineRule({
       const file = values.get("aclfile");
       if (file.state === "absent" || (file.state === "known" && file.value === "")) {
         const at = valueAt(file) ?? values.all("user")[0]?.at ?? whereNeeded(server, load, "requirepass", "masteruser");
-        if (at !== undefined) report("missing", {}, at);
+        if (at !== undefined && !isMisspelt(load, "aclfile")) report("missing", {}, at);
         return;
       }
       const password = values.get("requirepass");

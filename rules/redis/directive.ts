@@ -1,6 +1,8 @@
 import { defineRule, type ReportExtra } from "../../src/engine/rule.js";
+import { isOfficialImage } from "../../src/model/image.js";
 import type { ConfFinding } from "../../src/model/redis/conf-finding.js";
 import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
+import { valueAt } from "../../src/model/redis/conf-place.js";
 
 export default defineRule({
   severity: "error",
@@ -22,6 +24,9 @@ export default defineRule({
     restart: { text: "{what}{error}", inferred: "error" },
     silent: { text: "{what}", inferred: "error" },
     misread: "{what}",
+    directory: {
+      text: "`dir {path}`: no volume of {container} holds it, and the image has no such directory; the server does not start",
+    },
     repeat: { text: "{what}", help: "Keep one line: the server does not say that it drops the other." },
     useless: { text: "{what}", severity: "warning", inferred: "info" },
     runtime: { text: "{what}", help: "Leave the line out of the template.", inferred: "info", once: true },
@@ -45,6 +50,18 @@ export default defineRule({
           report("misread", { what }, f.at, extra);
         } else report(f.class, { what }, f.at, extra);
       }
+      // where data servers write is k8s/persistent-data's matter
+      const { container, role } = server.plane;
+      const dir = load.values.get("dir");
+      const at = valueAt(dir);
+      if (role !== "sentinel" || container === undefined || dir.state !== "known" || at === undefined) return;
+      const ours = contract.declared || isOfficialImage(container.image);
+      if (
+        ours &&
+        /^\/(?!(?:data|tmp|etc|run|var|home|root|opt|usr|mnt|srv)?\/*$)/.test(dir.value) &&
+        container.mountOf(dir.value) === undefined
+      )
+        report("directory", { path: dir.value, container: container.title }, at);
     },
   },
 });

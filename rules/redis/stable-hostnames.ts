@@ -5,7 +5,7 @@ import type { Server } from "../../src/model/plane.js";
 import { announcedFault, isCovered, type WrittenName } from "../../src/model/redis/announced-name.js";
 import type { ConfLoad } from "../../src/model/redis/conf.js";
 import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
-import { whereNeeded } from "../../src/model/redis/conf-place.js";
+import { isMisspelt, whereNeeded } from "../../src/model/redis/conf-place.js";
 import { numericHost } from "../../src/model/redis/conf-types.js";
 import { materialOf } from "../../src/model/redis/tls-material.js";
 import type { Span } from "../../src/text/source.js";
@@ -55,6 +55,7 @@ export default defineRule({
       const found = findingsOf(load, "redis/stable-hostnames", contract.declared);
       for (const f of found) {
         const extra: ReportExtra = { severity: weightOf(f, contract.declared) };
+        if (f.code === "sentinel-hostname" && isMisspelt(load, "resolve-hostnames")) continue;
         if (f.code === "sentinel-hostname") report("host", { what: f.message }, f.at, extra);
         else if (f.code === "empty-announce") report("useless", { what: f.message }, f.at, extra);
         else if (f.code === "sentinel-announce-hostnames" && !contract.declared)
@@ -68,6 +69,7 @@ export default defineRule({
         const resolves = sentinel?.flag("resolve-hostnames");
         // addresses are right where there are no pods
         const wanted = named || (contract.declared && server.plane.workload !== undefined);
+        if (isMisspelt(load, "resolve-hostnames") || isMisspelt(load, "announce-hostnames")) return;
         if (resolves === false && wanted && !found.some((f) => f.code === "sentinel-hostname")) {
           const place = sentinel?.resolveHostnames?.at ?? at;
           if (place !== undefined) report("resolve", {}, place);
@@ -80,7 +82,8 @@ export default defineRule({
       const own = announced(server, load);
       if (own.arg === undefined) {
         const who = server.plane.role === "data" ? "a data server" : "a Sentinel";
-        if (own.missing !== undefined && server.plane.workload !== undefined)
+        const misspelt = isMisspelt(load, own.directive.replace("sentinel ", ""));
+        if (own.missing !== undefined && server.plane.workload !== undefined && !misspelt)
           report("unannounced", { directive: own.directive, who }, own.missing);
         return;
       }

@@ -2,8 +2,10 @@ import { defineRule } from "../../src/engine/rule.js";
 import type { Contract } from "../../src/model/contract.js";
 import type { Server } from "../../src/model/plane.js";
 import { findingsOf } from "../../src/model/redis/conf-owner.js";
-import { whereNeeded, whereSet } from "../../src/model/redis/conf-place.js";
+import { isMisspelt, whereNeeded, whereSet } from "../../src/model/redis/conf-place.js";
 import { servesTls, servesTlsOnly } from "../../src/model/redis/listeners.js";
+
+const FILES = ["tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir"];
 
 export default defineRule({
   severity: "error",
@@ -46,9 +48,10 @@ export default defineRule({
       const sentinel = server.plane.role === "sentinel";
       const who = sentinel ? "the Sentinel dials servers and other Sentinels" : "replicas dial their primary";
       for (const f of findingsOf(load, "redis/tls-links", contract.declared)) {
-        if (f.code !== "tls-unused") report("incomplete", { what: f.message }, f.at);
+        if (f.code !== "tls-unused" && !FILES.some((name) => isMisspelt(load, name)))
+          report("incomplete", { what: f.message }, f.at);
         // where TLS is promised, the missing port and `tls-replication` are said by themselves
-        else if (!contract.declared) report("unused", { what: f.message }, f.at);
+        else if (f.code === "tls-unused" && !contract.declared) report("unused", { what: f.message }, f.at);
       }
       const links = values.flag("tls-replication");
       const at = whereSet(server, load, "tls-replication", "tls-port");

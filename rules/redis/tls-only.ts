@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { findingsOf } from "../../src/model/redis/conf-owner.js";
-import { valueAt, whereNeeded } from "../../src/model/redis/conf-place.js";
+import { isMisspelt, valueAt, whereNeeded } from "../../src/model/redis/conf-place.js";
 
 export default defineRule({
   severity: "error",
@@ -37,6 +37,7 @@ export default defineRule({
       if (load === undefined) return;
       const { values } = load;
       const plain = values.get("port");
+      if (isMisspelt(load, "port") || isMisspelt(load, "tls-port")) return;
       const dead = findingsOf(load, "redis/tls-only", contract.declared);
       for (const f of dead) {
         if (f.code === "same-port")

@@ -4,7 +4,9 @@ import { hostMeaning, namespaceOf, ordinalsOf, podNameOf } from "../../src/model
 import type { Server } from "../../src/model/plane.js";
 import { firstLine } from "../../src/model/redis/access.js";
 import type { SentinelMaster } from "../../src/model/redis/conf.js";
+import type { ConfFinding } from "../../src/model/redis/conf-finding.js";
 import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
+import { isMisspelt } from "../../src/model/redis/conf-place.js";
 import { majority, sentinelCount } from "../../src/model/redis/sentinel-count.js";
 
 export default defineRule({
@@ -55,11 +57,22 @@ export default defineRule({
       const sentinel = load?.sentinel;
       if (load === undefined || sentinel === undefined || server.conf === undefined) return;
       const found = findingsOf(load, "sentinel/monitor", contract.declared);
+      const missing = new Map<string, ConfFinding[]>();
+      const misspelt = isMisspelt(load, "monitor") || isMisspelt(load, "sentinel");
       for (const f of found) {
         const extra = { related: f.related, severity: weightOf(f, contract.declared) };
         if (f.code !== "sentinel-unmonitored") report("line", { what: f.message }, f.at, extra);
         // a script may write the line that is not here
-        else if (f.certain) report("unmonitored", { what: f.message }, f.at, extra);
+        else if (f.certain && !misspelt) push(missing, f.at.source.slice(f.at), f);
+      }
+      // several options of one name are one fault
+      for (const [first, ...others] of missing.values()) {
+        const related = others.map((f) => ({ at: f.at, message: "and here" }));
+        if (first !== undefined)
+          report("unmonitored", { what: first.message }, first.at, {
+            related,
+            severity: weightOf(first, contract.declared),
+          });
       }
       if (sentinel.masters.size === 0 && sentinel.complete && found.length === 0)
         report("none", {}, firstLine(server.conf.view));
@@ -91,6 +104,12 @@ export default defineRule({
     },
   },
 });
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
 
 /** The first pod of the data plane where the monitored host is another pod of it. */
 function otherPrimary(contract: Contract, server: Server, master: SentinelMaster): string | undefined {

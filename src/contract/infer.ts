@@ -62,7 +62,7 @@ export function inferContracts(
   const contracts: Contract[] = [];
   for (const [directory, files] of joinGroups(groups)) {
     if (!files.some(concernsRedis)) {
-      for (const f of files) ignore(f.file, "no Redis workload, configuration, ACL or program in its set");
+      for (const f of files) ignore(f.file, f.fault ?? "no Redis workload, configuration, ACL or program in its set");
       continue;
     }
     const name = directory === "" ? "." : directory;

@@ -3,7 +3,7 @@ import type { Input } from "../engine/result.js";
 import { buildContract } from "../model/build.js";
 import type { Contract } from "../model/contract.js";
 import { type FileKind, InputFile, isTemplateName } from "../model/input.js";
-import { type ContractConfig, list } from "../model/settings.js";
+import type { ContractConfig } from "../model/settings.js";
 import { Source } from "../text/source.js";
 import { classify } from "./classify.js";
 import { CONFIG_NAMES, type ConfigFile, type ConfigProblem, NO_SETTING, readConfig } from "./config.js";
@@ -37,8 +37,8 @@ export interface Loaded {
   readonly notes: readonly string[];
 }
 
-/** Files larger than this are named, not read: a linter in a hook must stay bounded. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** Files larger than this are named, not read: what is made of a manifest takes some fifty times its size. */
+const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 200_000;
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", ".terraform", ".venv", "__pycache__"]);
 
@@ -414,7 +414,11 @@ function collect(
     for (const conf of byPattern.get(plane.config) ?? []) {
       const path = conf.kind === "conf" ? aclFileOf(reader, conf) : undefined;
       if (path === undefined || byPath.has(path)) continue;
-      const file = reader.file(path, "acl", templates === true || globs.some((g) => g.matches(path)) || isTemplateName(path));
+      const file = reader.file(
+        path,
+        "acl",
+        templates === true || globs.some((g) => g.matches(path)) || isTemplateName(path),
+      );
       if (file !== undefined) byPath.set(path, file);
     }
   }
@@ -437,7 +441,8 @@ function aclFileOf(reader: Reader, conf: InputFile): string | undefined {
     while (same < wanted.length && parts.at(-1 - same) === wanted.at(-1 - same)) same++;
     const beside = path.slice(0, path.lastIndexOf("/") + 1) === here;
     if (same === 0) continue;
-    if (best === undefined || same > best.same || (same === best.same && beside && !best.beside)) best = { path, same, beside };
+    if (best === undefined || same > best.same || (same === best.same && beside && !best.beside))
+      best = { path, same, beside };
   }
   return best?.path;
 }
@@ -456,5 +461,3 @@ function inferRoot(host: Host, found: Found, options: LoadOptions): LoadedRoot {
   const wanted = focus === "" ? contracts : contracts.filter((c) => c.files.some((f) => f.file === focus));
   return { root: found.root, config: undefined, contracts: wanted, inputs, unclaimed: [] };
 }
-
-export { list };

@@ -18,7 +18,8 @@ function newest(path) {
 }
 
 const installed = "node_modules/.package-lock.json";
-if (!existsSync(installed) || statSync(installed).mtimeMs < statSync("package-lock.json").mtimeMs) run("npm", ["ci", "--ignore-scripts"]);
+if (!existsSync(installed) || statSync(installed).mtimeMs < statSync("package-lock.json").mtimeMs)
+  run("npm", ["ci", "--ignore-scripts"]);
 const built = "dist/quorumlint.cjs";
 const sources = ["src", "rules", "schemas", "fixtures", "esbuild.config.mjs", "package-lock.json"].filter((p) =>
   existsSync(p),

@@ -127,7 +127,8 @@ const CONF_DIRECTIVE =
 const OWN_DIRECTIVE =
   /^[ \t]*(?:appendonly|appendfsync|maxmemory(?:-policy)?|masterauth|masteruser|replicaof|slaveof|requirepass|aclfile|min-replicas-to-write|protected-mode|tls-(?:replication|port|cert-file|key-file|ca-cert-file|auth-clients)|cluster-enabled|dbfilename|replica-announce-ip|rename-command|save[ \t]+\d+)[ \t]+\S/im;
 /** HAProxy, nginx, supervisord and the like. */
-const FOREIGN = /^[ \t]*(?:frontend|backend|defaults|listen)(?:[ \t]+[\w.:-]+)?[ \t]*\r?$|[^{]\{[ \t]*\r?$|^\[[\w: -]+\]/m;
+const FOREIGN =
+  /^[ \t]*(?:frontend|backend|defaults|listen)(?:[ \t]+[\w.:-]+)?[ \t]*\r?$|[^{]\{[ \t]*\r?$|^\[[\w: -]+\]/m;
 const SENTINEL_DIRECTIVE = /^[ \t]*sentinel[ \t]+\S/im;
 const ACL_LINE = /^[ \t]*user[ \t]+\S+/m;
 

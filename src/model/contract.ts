@@ -3,7 +3,6 @@
  */
 import type { Path, YamlDocument } from "../document/yaml.js";
 import { ContainerShell } from "./container-shell.js";
-import { parseImage } from "./image.js";
 import type { InputFile } from "./input.js";
 import { ContractNetwork } from "./kubernetes/contract-network.js";
 import type { KubeObject } from "./kubernetes/object.js";
@@ -270,9 +269,4 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   const list = map.get(key);
   if (list === undefined) map.set(key, [value]);
   else list.push(value);
-}
-
-/** The workload's server container image, parsed. */
-export function imageOf(container: Container): ReturnType<typeof parseImage> | undefined {
-  return container.image === undefined ? undefined : parseImage(container.image);
 }

@@ -23,10 +23,6 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-export function asBoolean(value: unknown): boolean | undefined {
-  return typeof value === "boolean" ? value : undefined;
-}
-
 /** The value at a path; undefined where a step is not there. */
 export function at(value: unknown, path: Path): unknown {
   let current = value;

@@ -8,8 +8,17 @@ import { removeTemporary, temporary } from "./run.js";
 
 afterAll(removeTemporary);
 
-function run(command: string, args: readonly string[], cwd: string): { code: number | null; stdout: string; stderr: string } {
-  const result = spawnSync(command, args, { cwd, encoding: "utf8", shell: process.platform === "win32", env: { ...process.env, NO_COLOR: "1" } });
+function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): { code: number | null; stdout: string; stderr: string } {
+  const result = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    shell: process.platform === "win32",
+    env: { ...process.env, NO_COLOR: "1" },
+  });
   return { code: result.status, stdout: result.stdout, stderr: result.stderr };
 }
 
@@ -30,7 +39,11 @@ it("packs, installs, runs, and is imported with types", { timeout: 300_000 }, ()
   expect(tops).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "package.json", "schemas"]);
   expect(existsSync(join(own, "dist/types/src/index.d.ts"))).toBe(true);
 
-  const check = run("npx", ["--no-install", "quorumlint", "check", join(root, "fixtures/redis-lab"), "--format", "json"], user);
+  const check = run(
+    "npx",
+    ["--no-install", "quorumlint", "check", join(root, "fixtures/redis-lab"), "--format", "json"],
+    user,
+  );
   expect(check.stderr).toBe("");
   expect(check.code).toBe(0);
   expect(JSON.parse(check.stdout).diagnostics).toEqual([]);
@@ -48,8 +61,25 @@ console.log(JSON.stringify({ findings: result.diagnostics.length, allowed, keys:
   expect(used.stderr).toBe("");
   expect(JSON.parse(used.stdout)).toEqual({ findings: 0, allowed: true, keys: "~k:*", edges: true });
 
-  writeFileSync(join(user, "use.ts"), 'import { lint, loadContract } from "quorumlint";\nconst [c] = await loadContract(".");\nconst n: number = lint(c!).summary.errors;\nconsole.log(n);\n');
-  const types = run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022", "use.ts"], user);
+  writeFileSync(
+    join(user, "use.ts"),
+    'import { lint, loadContract } from "quorumlint";\nconst [c] = await loadContract(".");\nconst n: number = lint(c!).summary.errors;\nconsole.log(n);\n',
+  );
+  const types = run(
+    process.execPath,
+    [
+      join(root, "node_modules/typescript/bin/tsc"),
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2022",
+      "use.ts",
+    ],
+    user,
+  );
   expect(types.stdout).toBe("");
   expect(readFileSync(join(own, "package.json"), "utf8")).not.toMatch(/"(?:file|link):/);
 });

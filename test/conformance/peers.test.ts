@@ -20,10 +20,14 @@ describe.runIf(hasShared("peers/mutants"))("mutants of the peers' base", async (
       const run = await checkTree(tree);
       expect(run.result.crashes).toEqual([]);
       const added = run.result.diagnostics.filter((d) => !before.has(key(d)));
-      const shown = added.map((d) => `${d.rule} ${d.at.source.file}:${d.at.source.position(d.at.start).line} ${d.message}`);
+      const shown = added.map(
+        (d) => `${d.rule} ${d.at.source.file}:${d.at.source.position(d.at.start).line} ${d.message}`,
+      );
       expect(added.length, shown.join("\n")).toBeGreaterThan(0);
       // the mutated files, and in each the lines around the change
-      const changed = [...new Set([...tree.keys(), ...base.keys()])].filter((f) => text(tree.get(f)) !== text(base.get(f)));
+      const changed = [...new Set([...tree.keys(), ...base.keys()])].filter(
+        (f) => text(tree.get(f)) !== text(base.get(f)),
+      );
       const near = added.some((d) => {
         const { file } = d.at.source;
         if (!changed.includes(file)) return !tree.has(changed[0] ?? "");

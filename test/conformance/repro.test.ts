@@ -33,7 +33,9 @@ describe.runIf(hasShared("repro"))("repro pairs", () => {
       expect(run.result.crashes.map((c) => c.error.stack)).toEqual([]);
       const found = run.result.diagnostics.filter((d) => accept.includes(d.rule));
       const wanted = expected.file.replace(/^bad\//, "");
-      const shown = run.result.diagnostics.map((d) => `${d.rule} ${d.severity} ${d.at.source.file}:${d.at.source.position(d.at.start).line} ${d.message}`);
+      const shown = run.result.diagnostics.map(
+        (d) => `${d.rule} ${d.severity} ${d.at.source.file}:${d.at.source.position(d.at.start).line} ${d.message}`,
+      );
       expect(found.some((d) => d.at.source.file === wanted) ? [] : shown).toEqual([]);
       const near = found.some((d) => {
         const lines = [d.at, ...d.related.map((r) => r.at)].map((at) => at.source.position(at.start).line);
@@ -46,7 +48,11 @@ describe.runIf(hasShared("repro"))("repro pairs", () => {
 
     it(`${name}: good is silent`, async () => {
       const run = await checkTree(readTree(join(folder, name, "good")));
-      expect(run.result.diagnostics.filter((d) => expected.accept.includes(d.rule)).map((d) => `${d.rule} ${d.at.source.file}:${d.at.source.position(d.at.start).line} ${d.message}`)).toEqual([]);
+      expect(
+        run.result.diagnostics
+          .filter((d) => expected.accept.includes(d.rule))
+          .map((d) => `${d.rule} ${d.at.source.file}:${d.at.source.position(d.at.start).line} ${d.message}`),
+      ).toEqual([]);
     });
   }
 });

@@ -31,23 +31,34 @@ export function ignoredVariables(contract: Contract, { container }: Plane): read
   if (start === undefined) return [];
   const open = startsOpen(contract, container);
   const probes = container.commands.filter((c) => c.origin !== "entrypoint").map(textOf);
-  const others = [
-    start,
-    ...contract.scripts.filter((s) => s.command === undefined).map((s) => s.view.text),
-    ...contract.confs.map((c) => c.view.text),
-    ...contract.acls.map((a) => a.view.text),
-    ...container.env.map(({ spec }) => (typeof spec["value"] === "string" ? spec["value"] : "")),
-  ];
+  const values = container.env.map(({ spec }) => (typeof spec["value"] === "string" ? spec["value"] : ""));
+  const elsewhere = mentioned(contract);
   const out: IgnoredVariable[] = [];
   container.env.forEach(({ name }, index) => {
     const kind = PASSWORD.test(name) ? "password" : SETTING.test(name) ? "setting" : undefined;
     if (kind === undefined) return;
     const read = new RegExp(`(?:^|\\W)${name}(?:\\W|$)`);
+    if (elsewhere.has(name) || read.test(start) || values.some((t) => read.test(t))) return;
     // a probe may log in with it; where the server has no password, that is the fault itself
-    if (others.some((t) => read.test(t)) || (!open && probes.some((t) => read.test(t)))) return;
+    if (!open && probes.some((t) => read.test(t))) return;
     out.push({ kind, name, index });
   });
   return out;
+}
+
+const mentions = new WeakMap<Contract, ReadonlySet<string>>();
+
+/** Every name in capitals that a script, a configuration or an ACL of the contract holds. */
+function mentioned(contract: Contract): ReadonlySet<string> {
+  let known = mentions.get(contract);
+  if (known === undefined) {
+    const names = new Set<string>();
+    const scripts = contract.scripts.filter((s) => s.command === undefined);
+    for (const { view } of [...scripts, ...contract.confs, ...contract.acls])
+      for (const [name] of view.text.matchAll(/\b[A-Z][A-Z0-9_]{3,80}\b/g)) names.add(name);
+    mentions.set(contract, (known = names));
+  }
+  return known;
 }
 
 function textOf(command: Command): string {

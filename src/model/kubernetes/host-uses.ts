@@ -27,7 +27,7 @@ export function hostUses(contract: Contract): readonly HostUse[] {
     for (const container of workload.containers) {
       container.env.forEach(({ spec, path }) => {
         const { value } = spec;
-        if (typeof value !== "string") return;
+        if (typeof value !== "string" || !value.includes(".")) return;
         for (const { host, whole } of podLikeNames(value)) {
           out.push({
             host,

@@ -10,8 +10,16 @@ import type { Container, Workload } from "./workload.js";
 
 const UNKNOWN: Listeners = { open: [], known: false };
 
+const listening = new WeakMap<Plane, Listeners>();
+
 /** What the servers of a plane listen on: by their configuration, else by the container's command line. */
 export function planeListeners(contract: Contract, plane: Plane): Listeners {
+  let known = listening.get(plane);
+  if (known === undefined) listening.set(plane, (known = readListeners(contract, plane)));
+  return known;
+}
+
+function readListeners(contract: Contract, plane: Plane): Listeners {
   const loads = plane.servers.flatMap((s) => contract.redis.load(s) ?? []);
   if (loads.length === 0) return byCommand(contract, plane);
   const open: Listener[] = [];
@@ -62,8 +70,18 @@ export interface PodPorts {
   readonly complete: boolean;
 }
 
+const ported = new WeakMap<Contract, Map<Workload, PodPorts>>();
+
 /** TCP ports of a workload's pods. */
 export function podPorts(contract: Contract, workload: Workload): PodPorts {
+  let known = ported.get(contract);
+  if (known === undefined) ported.set(contract, (known = new Map()));
+  let ports = known.get(workload);
+  if (ports === undefined) known.set(workload, (ports = readPorts(contract, workload)));
+  return ports;
+}
+
+function readPorts(contract: Contract, workload: Workload): PodPorts {
   const numbers = new Set<number>();
   let complete = true;
   const planes = contract.planesOf(workload);

@@ -71,11 +71,12 @@ function unusable(user: AclUser): GrantProblem[] {
   for (const selector of user.permissions) {
     const keys = selector.allKeys || selector.keys.length > 0;
     const channels = selector.allChannels || selector.channels.length > 0 || !selector.behaviour.channels;
-    if ((keys && channels) || selector.rules.length > MOST_RULES) continue;
-    for (const { rule, standing } of selector.effects()) {
-      if (!rule.allow || standing.length === 0 || rule.kind === "all" || rule.kind === "unknown") continue;
+    if (keys && channels) continue;
+    for (const rule of selector.rules) {
+      if (!rule.allow || (rule.kind !== "category" && rule.kind !== "command" && rule.kind !== "first-arg")) continue;
       const category = rule.kind === "category" ? user.table.categories[rule.category!]! : undefined;
       const command = category === undefined ? rule.command : undefined;
+      if (command !== undefined && rule.kind === "command" && selector.states[command.id] !== 1) continue;
       // only what certainly has a key in its arguments: scripts may do without
       if (!keys && (category === undefined ? needsKey(command!) : KEYED.has(category))) keyed.push(rule.word);
       if (!channels && (category === "pubsub" || PUBSUB.has(command?.name ?? ""))) heard.push(rule.word);
@@ -115,6 +116,23 @@ function mayNothing(user: AclUser): boolean {
 }
 
 function commandProblems(user: AclUser, selector: AclSelector): GrantProblem[] {
+  const { rules, table } = selector;
+  const out: GrantProblem[] = [];
+  for (const rule of rules) {
+    if (rule.kind !== "category" || !rule.allow || MEANT.has(table.categories[rule.category!]!)) continue;
+    const decides = (name: string): boolean => {
+      const command = table.get(name) ?? table.get(name.slice(0, Math.max(0, name.indexOf("|"))));
+      return command !== undefined && selector.decide(command).rule === rule;
+    };
+    const commands = CONFIGURING.filter(decides);
+    if (commands.some((name) => name.startsWith("config"))) out.push({ kind: "configures", word: rule.word, commands });
+  }
+  // without a denial behind the first grant, or before one, nothing is cancelled
+  const start = rules.findIndex((r) => r.allow || r.kind !== "all");
+  return start < 0 || rules.every((r, i) => i < start || r.allow) ? out : [...out, ...cancelled(user, selector)];
+}
+
+function cancelled(user: AclUser, selector: AclSelector): GrantProblem[] {
   const out: GrantProblem[] = [];
   const effects = selector.effects();
   const { table } = user;
@@ -125,7 +143,7 @@ function commandProblems(user: AclUser, selector: AclSelector): GrantProblem[] {
   const revoked = new Map<AclWord, AclWord[]>();
   effects.forEach(({ rule, changed, standing }, index) => {
     const { word } = rule;
-    // a category's name is followed by what it is, a container's by its subcommands: only what is gone as a whole counts
+    // a container taken back and a subcommand given again is no mistake: only what is gone as a whole counts
     if (rule.allow && changed.length > 0 && standing.length === 0 && !changed.some(allowed)) {
       const by = effects.slice(index + 1).find((e) => !e.rule.allow && takes(e.rule, rule, e.changed, changed));
       if (by !== undefined) {
@@ -136,20 +154,15 @@ function commandProblems(user: AclUser, selector: AclSelector): GrantProblem[] {
     }
     if (!rule.allow && rule.kind !== "all" && standing.length === 0) {
       const by = effects.slice(index + 1).find((e) => e.rule.allow && e.rule.kind === "all") ?? undoing(effects, index);
-      if (by !== undefined && touchedNames(selector, rule).every(allowed))
+      if (by !== undefined && touchedNames(selector, rule).every(allowed)) {
         out.push({ kind: "undone", word, by: by.rule.word });
+      }
     }
     if (!selector.root && !rule.allow && rule.kind === "command" && user.root.states[rule.command!.id] === 1) {
       // a command without keys passes by the root whatever the selector says
       const { specs, legacyKeys, name } = rule.command!;
       const keyless = (specs.length === 0 && legacyKeys[0] === 0) || user.root.allKeys;
       if (keyless) out.push({ kind: "powerless", word, command: name });
-    }
-    if (rule.allow && rule.kind === "category" && !MEANT.has(table.categories[rule.category!]!)) {
-      const has = (name: string): boolean =>
-        standing.includes(name) || (table.get(name) === undefined && standing.includes(name.split("|")[0]!));
-      const commands = CONFIGURING.filter((name) => has(name));
-      if (commands.some((name) => name.startsWith("config"))) out.push({ kind: "configures", word, commands });
     }
   });
   for (const [by, words] of revoked) out.push({ kind: "revoked", words, by });
@@ -227,13 +240,12 @@ function swallowed(patterns: readonly AclPattern[], keys: boolean): GrantProblem
   const out: GrantProblem[] = [];
   if (patterns.length > MOST_PATTERNS) return out;
   patterns.forEach((pattern, index) => {
-    const [first, ...again] = pattern.words as [AclWord, ...AclWord[]];
-    for (const word of again) {
-      // `%R~a %W~a` is one pattern written in two parts; the same part twice is not
-      const same = pattern.words.find(
-        (w) => w !== word && w.start < word.start && gives(w, keys) === (gives(w, keys) | gives(word, keys)),
-      );
-      if (same !== undefined) out.push({ kind: "swallowed", word, by: same });
+    // `%R~a %W~a` is one pattern written in two parts; the same part twice is not
+    const [first] = pattern.words as [AclWord, ...AclWord[]];
+    let given = 0;
+    for (const word of pattern.words) {
+      if ((given | gives(word, keys)) === given) out.push({ kind: "swallowed", word, by: first });
+      given |= gives(word, keys);
     }
     const by = patterns
       .slice(0, index)

@@ -21,9 +21,17 @@ export function whereNeeded(server: Server, load: ConfLoad, ...names: readonly s
   return server.conf === undefined ? undefined : firstLine(server.conf.view);
 }
 
-/** Where a directive is set to what it should not be, else where it is needed. */
+/** A line that no server knows is surely meant to be this directive: that it is missing is said there already. */
+export function isMisspelt(load: ConfLoad, name: string): boolean {
+  return load.findings.some(
+    (f) => (f.code === "unknown-directive" || f.code === "sentinel-option") && f.right === name,
+  );
+}
+
+/** Where a directive is set to what it should not be, else where it is needed; undefined where it is set by a wrong name. */
 export function whereSet(server: Server, load: ConfLoad, name: string, ...names: readonly string[]): Span | undefined {
-  return valueAt(load.values.get(name)) ?? whereNeeded(server, load, ...names);
+  const own = valueAt(load.values.get(name));
+  return own ?? (isMisspelt(load, name) ? undefined : whereNeeded(server, load, ...names));
 }
 
 /** `redis.conf` of `infra/redis.conf`: how messages name a configuration. */

@@ -120,16 +120,31 @@ function seedsOf(plane: Plane, contract: Contract, mount: Mount | undefined, pat
   return out;
 }
 
-/** Loops of a plane's pod that wait before its server starts. */
+/** One loop that waits before a server starts, with the hosts that it waits for. */
+export interface StartupWait {
+  readonly wait: Wait;
+  readonly hosts: readonly string[];
+  readonly container: Container;
+}
+
+/** Loops of a plane's pod that wait before its server starts; `complete`: there can be no others. */
 export function startupWaits(
   plane: Plane,
   contract: Contract,
-): readonly { readonly wait: Wait; readonly hosts: readonly string[]; readonly complete: boolean }[] {
+): { readonly waits: readonly StartupWait[]; readonly complete: boolean } {
   const { container, workload } = plane;
-  if (workload === undefined) return [];
-  return workload.containers.flatMap((other) => {
-    if (other.entrypoint === undefined || (other.kind !== "init" && other !== container)) return [];
+  const waits: StartupWait[] = [];
+  let complete = container?.entrypoint !== undefined;
+  for (const other of workload?.containers ?? []) {
+    if (other.kind !== "init" && other !== container) continue;
+    if (other.entrypoint === undefined) {
+      // the image's own entrypoint may wait
+      complete = false;
+      continue;
+    }
     const program = contract.shell.program(other.entrypoint);
-    return waitsOf(program).map((wait) => ({ wait, hosts: wait.hosts.map(show), complete: program.complete }));
-  });
+    complete &&= program.complete;
+    for (const wait of waitsOf(program)) waits.push({ wait, hosts: wait.hosts.map(show), container: other });
+  }
+  return { waits, complete };
 }

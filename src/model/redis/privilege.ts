@@ -2,7 +2,7 @@
 import type { AclWord } from "../../document/redis-acl.js";
 import type { Contract } from "../contract.js";
 import type { AclUser } from "./acl.js";
-import type { CommandTable } from "./commands.js";
+import type { Command, CommandTable } from "./commands.js";
 import type { RoleName } from "./roles.js";
 import { commandTable } from "./servers.js";
 
@@ -55,6 +55,30 @@ export function isDangerous(table: CommandTable, name: string, strict: boolean):
   const command = table.get(name) ?? commandTable("redis-8.0")?.get(name) ?? table.get(name.slice(0, Math.max(0, bar)));
   if (command === undefined || command.subcommands !== undefined) return false;
   return command.categories.includes("dangerous") || command.categories.includes("admin");
+}
+
+const lists = new WeakMap<CommandTable, Map<boolean, readonly Command[]>>();
+
+function dangerousOf(table: CommandTable, strict: boolean): readonly Command[] {
+  let known = lists.get(table);
+  if (known === undefined) {
+    known = new Map();
+    lists.set(table, known);
+  }
+  let list = known.get(strict);
+  if (list === undefined) {
+    list = table.commands.filter((c) => isDangerous(table, c.name, strict));
+    known.set(strict, list);
+  }
+  return list;
+}
+
+/** Whether any dangerous command is surely allowed: a look at the states, before the rules that give it are searched for. */
+export function hasDangerous(user: AclUser, strict: boolean): boolean {
+  const dangerous = dangerousOf(user.table, strict);
+  return user.permissions.some(
+    (s) => dangerous.some((c) => s.states[c.id] === 1) || s.rules.some((r) => r.kind === "first-arg"),
+  );
 }
 
 /** Commands that the contract declares for a user outside programs: `PING`, `CLIENT SETINFO`, `GET app:{tenant}:*`. */

@@ -9,8 +9,8 @@ import {
   contentOf,
   type FileEdit,
   guardsOf,
-  serverStarts,
   type ShellProgram,
+  serverStarts,
   show,
   type Text,
   type TextEdit,
@@ -96,7 +96,9 @@ function textEdit(edit: TextEdit, at: Place, conditional: boolean): ConfEdit[] {
   if (edit.kind === "envsubst") return [];
   if (edit.kind === "substitute" && edit.literal !== undefined) {
     const value = edit.replacement.known;
-    return [{ kind: "substitute", find: edit.literal, ...(value === undefined ? {} : { value }), at: at.span, conditional }];
+    return [
+      { kind: "substitute", find: edit.literal, ...(value === undefined ? {} : { value }), at: at.span, conditional },
+    ];
   }
   const directives = edit.mentions;
   return [{ kind: "unknown", ...(directives === undefined ? {} : { directives }), at: at.span, conditional }];

@@ -68,9 +68,10 @@ export default defineRule({
 });
 
 /** Servers of the data plane: the pods of its workload, else its configurations where there is one per server. */
-function serversOf(contract: Contract, { workload, servers }: Plane): number | undefined {
+function serversOf(contract: Contract, plane: Plane): number | undefined {
+  const { workload, servers } = plane;
   // a primary and its replicas may be workloads of their own
-  if (contract.planes.filter((p) => p.role === "data").length > 1) return undefined;
+  if (contract.planes.some((p) => p.role === "data" && p !== plane)) return undefined;
   if (workload === undefined) return servers.length > 1 ? servers.length : undefined;
   return workload.replicas === 1 && !contract.declared ? undefined : workload.replicas;
 }

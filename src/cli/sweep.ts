@@ -323,7 +323,7 @@ async function inWorker(options: SweepOptions): Promise<number> {
       { status, killedBy, coveredBy, reason },
     ]);
   parentPort?.postMessage({ done: result.results.length, total: result.results.length, verdicts } satisfies Message);
-  parentPort?.removeAllListeners("message");
+  parentPort?.close();
   return 0;
 }
 

@@ -7,11 +7,30 @@ import { commandProgram, type Script, type ShellOptions, type ShellProgram, scri
 import type { ScriptText } from "./texts.js";
 import { asArray, asObject, asString, hasToken } from "./value.js";
 
-/** Programs by command, with the mounted scripts that they were read with: contracts are built again from the same files. */
-const programs = new WeakMap<
-  Command,
-  { readonly program: ShellProgram; readonly scripts: ReadonlyMap<string, TextView | undefined> }
->();
+interface KeptProgram {
+  readonly program: ShellProgram;
+  readonly command: Command;
+  readonly env: unknown;
+  /** Mounted scripts that were asked for. */
+  readonly scripts: ReadonlyMap<string, TextView | undefined>;
+}
+
+/** Programs by the list of words in the document: contracts are built again and again from the same values. */
+const programs = new WeakMap<readonly unknown[], KeptProgram>();
+
+/** The same words at the same place of the same file. */
+export function isSameCommand(a: Command, b: Command): boolean {
+  if (a === b) return true;
+  const [left, right] = [a.container, b.container];
+  return (
+    a.origin === b.origin &&
+    a.lists.length === b.lists.length &&
+    a.lists.every((list, i) => list === b.lists[i]) &&
+    left.workload.input.file === right.workload.input.file &&
+    left.workload.ref === right.workload.ref &&
+    left.path.join("/") === right.path.join("/")
+  );
+}
 
 export class ContainerShell {
   readonly #contract: Contract;
@@ -36,8 +55,9 @@ export class ContainerShell {
 
   /** The program as another contract read it, where every script that it asked for is still the same. */
   #kept(command: Command): ShellProgram | undefined {
-    const kept = programs.get(command);
-    if (kept === undefined) return undefined;
+    const kept = programs.get(command.lists[0]!);
+    if (kept === undefined || kept.env !== command.container.spec["env"] || !isSameCommand(kept.command, command))
+      return undefined;
     const found: ScriptText[] = [];
     for (const [path, view] of kept.scripts) {
       const script = this.mountedScript(command.container, path);
@@ -67,7 +87,7 @@ export class ContainerShell {
       },
     });
     // without the grammar a program is a guess
-    if (complete) programs.set(command, { program, scripts });
+    if (complete) programs.set(command.lists[0]!, { program, command, env: command.container.spec["env"], scripts });
     return program;
   }
 

@@ -12,7 +12,7 @@ import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
 import { morePlaces, type RuleCrash, severityOf } from "../engine/lint.js";
 import { fill, messageSpec, type ReportExtra, type Rule, type RuleContext } from "../engine/rule.js";
 import { kubeObjects, rebuildContract } from "../model/build.js";
-import type { Contract, EntityKind } from "../model/contract.js";
+import { Contract, type EntityKind } from "../model/contract.js";
 import { InputFile } from "../model/input.js";
 import { KubeObject } from "../model/kubernetes/object.js";
 import { Container, Workload } from "../model/kubernetes/workload.js";
@@ -149,8 +149,8 @@ interface Invocation {
   /** The entity in the unchanged contract. */
   readonly entity: unknown;
   readonly reads: ReadSet;
-  /** It asked nothing of the contract but what no mutant changes: with the same entity it says the same. */
-  readonly local: boolean;
+  /** What it asked of the contract as a whole: see `watchContract`. */
+  readonly queries: ReadonlySet<string>;
   /** Documents (`file\0index`) of which it reads nearly every field: it guards the form, not a meaning. */
   readonly blanket: ReadonlySet<string>;
 }
@@ -268,8 +268,7 @@ class Engine {
   readonly #readers = new Map<string, Invocation[]>();
   /** Findings of the unchanged contract by rule. */
   readonly #base = new Map<Rule, ReadonlySet<string>>();
-  /** Entities about which a rule says the same as before, whatever else changes. */
-  readonly #local = new Map<Rule, Set<unknown>>();
+  readonly #byEntity = new Map<Rule, Map<unknown, Invocation>>();
   /** Node trees are kept by weak reference; a sweep asks for them again and again. */
   readonly #trees: unknown[] = [];
 
@@ -332,11 +331,10 @@ class Engine {
       const { found } = this.#run(new Changed(contract, first!, first!), rule);
       this.#base.set(rule, new Set(found.map((f) => f.key)));
     }
-    for (const { rule, entity, local } of invocations) {
-      if (!local || !contract.declared) continue;
-      const set = this.#local.get(rule);
-      if (set === undefined) this.#local.set(rule, new Set([entity]));
-      else set.add(entity);
+    for (const invocation of invocations) {
+      let own = this.#byEntity.get(invocation.rule);
+      if (own === undefined) this.#byEntity.set(invocation.rule, (own = new Map()));
+      own.set(entityKey(invocation.kind, invocation.index, invocation.entity), invocation);
     }
     for (const file of contract.files) {
       if (file.fault !== undefined || !hasDocuments(file)) continue;
@@ -373,7 +371,9 @@ class Engine {
     const now = new Changed(this.contract, file, replaced);
     const parsed = hard || soft || !hasDocuments(file);
     if (parsed && this.#options.prepare !== undefined) await this.#options.prepare(now.contract);
-    const all = hard || (soft && shapeOf(now.contract) !== this.#shape);
+    const reshaped = (hard || soft) && shapeOf(now.contract) !== this.#shape;
+    const all = hard || reshaped;
+    const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
     const found: Found[] = [];
     let different = false;
     const rules = all ? this.#rules : [...new Set([...affected].map((i) => i.rule))];
@@ -381,7 +381,12 @@ class Engine {
       const base = this.#base.get(rule)!;
       // findings that are folded into one are counted over the whole rule
       const own = all || !declared ? undefined : [...affected].filter((i) => i.rule === rule);
-      const result = this.#run(now, rule, own);
+      const same = (kind: EntityKind, index: number, entity: unknown): boolean => {
+        if (disturbed === undefined) return false;
+        const before = this.#byEntity.get(rule)?.get(entityKey(kind, index, entity));
+        return before !== undefined && !affected.has(before) && !meets(before.queries, disturbed);
+      };
+      const result = this.#run(now, rule, own, same);
       if (result.crash !== undefined) return { found: [], coveredBy, read, relint: false, crash: result.crash };
       for (const f of result.found) if (!base.has(f.key)) found.push(f);
       if (suppressing && !different)
@@ -396,6 +401,7 @@ class Engine {
     now: Changed,
     rule: Rule,
     only?: readonly Invocation[],
+    same?: (kind: EntityKind, index: number, entity: unknown) => boolean,
   ): { found: Found[]; crash: { rule: string; error: Error } | undefined } {
     const pending: { id: string; file: string; text: string; once: boolean }[] = [];
     const { declared } = this.contract;
@@ -421,8 +427,8 @@ class Engine {
       if (only === undefined) {
         for (const kind of Object.keys(rule.on) as EntityKind[]) {
           const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
-          for (const entity of now.contract.entities(kind)) {
-            if (this.#local.get(rule)?.has(entity) !== true) handler(entity, context);
+          for (const [index, entity] of now.contract.entities(kind).entries()) {
+            if (same?.(kind, index, entity) !== true) handler(entity, context);
           }
         }
       } else {
@@ -454,6 +460,107 @@ class Engine {
     }
     return { found, crash: undefined };
   }
+}
+
+/** Entities that outlive a change of another file; the others are made anew by each build, in the same order. */
+function entityKey(kind: EntityKind, index: number, entity: unknown): unknown {
+  const lasting = entity instanceof InputFile || entity instanceof KubeObject || entity instanceof Container;
+  return lasting ? entity : `${kind} ${index}`;
+}
+
+/** What an entity that a build makes anew stands for. */
+const ENTITY_QUERIES: { readonly [K in EntityKind]?: readonly string[] } = {
+  Plane: ["planes"],
+  Server: ["planes", "texts"],
+  Conf: ["texts"],
+  Acl: ["texts"],
+  Script: ["texts"],
+  ImageRegistry: ["images"],
+};
+
+/** Members of a contract that no mutant changes, or that ask other members for what they say. */
+const PASSED: ReadonlySet<string> = new Set([
+  "constructor",
+  "isProvided",
+  "declaration",
+  "entities",
+  "fileOf",
+  "budgetsOf",
+  "podsIn",
+  "plane",
+  "shell",
+  "redis",
+  "network",
+]);
+const WORKLOADS: ReadonlySet<string> = new Set(["podsMatching", "podsMatchingMap"]);
+
+/**
+ * Notes what is asked of a contract's graph: `objects`, `kind:K`, `workloads`, `planes`, `texts`, `images`; `*` for a
+ * question that is not known here.
+ */
+function watchContract(contract: Contract, note: (query: string) => void): void {
+  const { objects, workloads, planes, confs, acls, scripts, imageRegistry } = contract;
+  const field = (name: string, query: string, value: unknown): void => {
+    Object.defineProperty(contract, name, {
+      get: () => {
+        note(query);
+        return value;
+      },
+    });
+  };
+  field("objects", "objects", objects);
+  field("workloads", "workloads", workloads);
+  field("planes", "planes", planes);
+  field("confs", "texts", confs);
+  field("acls", "texts", acls);
+  field("scripts", "texts", scripts);
+  field("imageRegistry", "images", imageRegistry);
+  for (const [name, own] of Object.entries(Object.getOwnPropertyDescriptors(Contract.prototype))) {
+    if (PASSED.has(name)) continue;
+    const { value, get } = own;
+    if (typeof value === "function") {
+      Object.defineProperty(contract, name, {
+        value: (...args: unknown[]): unknown => {
+          if (name === "ofKind" || name === "find") note(`kind:${String(args[0])}`);
+          else if (WORKLOADS.has(name)) note("workloads");
+          else if (name === "planesOf") note("planes");
+          else note("*");
+          return (value as (...args: unknown[]) => unknown).apply(contract, args);
+        },
+      });
+    } else if (get !== undefined) {
+      Object.defineProperty(contract, name, {
+        get: () => {
+          note("*");
+          return get.call(contract) as unknown;
+        },
+      });
+    }
+  }
+}
+
+/** The questions that other objects in a file may answer differently. */
+function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): ReadonlySet<string> {
+  const out = new Set<string>(["*", "objects"]);
+  if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images"]) out.add(q);
+  if (!hasDocuments(file)) return out;
+  const before = new Set(file.yaml.documents);
+  const after = new Set(changed.yaml.documents);
+  const differ = [
+    ...file.yaml.documents.filter((d) => !after.has(d)).flatMap((d) => kubeObjects(file, d)),
+    ...changed.yaml.documents.filter((d) => !before.has(d)).flatMap((d) => kubeObjects(changed, d)),
+  ];
+  for (const object of differ) {
+    out.add(`kind:${object.kind}`);
+    if (object instanceof Workload) for (const q of ["workloads", "planes", "texts"]) out.add(q);
+    if (object.kind === "ConfigMap") out.add("texts");
+  }
+  return out;
+}
+
+function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  for (const item of a) if (b.has(item)) return true;
+  return false;
 }
 
 /** The contract with one file changed; built only when somebody asks for more than an object of it. */
@@ -514,16 +621,6 @@ function isText(key: string): boolean {
   return pointer === "data" || /\/(?:data|command|args)$/.test(pointer);
 }
 
-/** What of a contract no mutant changes. */
-const CONSTANT: ReadonlySet<string | symbol> = new Set([
-  "declared",
-  "config",
-  "name",
-  "today",
-  "setting",
-  "declaration",
-]);
-
 /** Records one handler on one entity, on a contract of its own: what another handler has read is not kept ready for it. */
 function record(
   contract: Contract,
@@ -536,16 +633,9 @@ function record(
   const copy = rebuildContract(contract, watchFiles(contract, recorder));
   const entity = copy.entities(kind)[index];
   const reads: ReadSet = new Set();
-  let local = true;
-  // a rule that reads the contract's graph is no local one; methods keep their own `this`, for private fields
-  const watchedContract = new Proxy(copy, {
-    get(target, key) {
-      const value: unknown = Reflect.get(target, key, target);
-      if (!CONSTANT.has(key)) local = false;
-      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
-    },
-  });
-  const context = { contract: watchedContract, options: copy.setting(rule.id).options, report: () => undefined };
+  const queries = new Set<string>(ENTITY_QUERIES[kind]);
+  watchContract(copy, (query) => queries.add(query));
+  const context = { contract: copy, options: copy.setting(rule.id).options, report: () => undefined };
   const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
   recorder.during(reads, () => {
     try {
@@ -554,9 +644,15 @@ function record(
       // a crash is found where the unchanged contract is linted
     }
   });
-  const own = contract.entities(kind)[index];
-  local &&= own instanceof InputFile || own instanceof KubeObject || own instanceof Container;
-  return { rule, kind, index, entity: own, reads, local, blanket: blankets(contract, reads) };
+  return {
+    rule,
+    kind,
+    index,
+    entity: contract.entities(kind)[index],
+    reads,
+    queries,
+    blanket: blankets(contract, reads),
+  };
 }
 
 /** Part of a document's values that a handler must read to count as one that reads everything. */

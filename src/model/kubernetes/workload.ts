@@ -78,6 +78,8 @@ export interface Command {
   /** Whether `command` is given (else the image's entrypoint comes first). */
   readonly explicit: boolean;
   readonly place: Place;
+  /** The lists of the document that the words stand in: while they are the same values, so is the command. */
+  readonly lists: readonly (readonly unknown[])[];
 }
 
 export interface Reference {
@@ -281,8 +283,10 @@ export class Container {
 
   #command(origin: Command["origin"], path: Path, then?: Path): Command {
     const words: Command["words"][number][] = [];
+    const lists: (readonly unknown[])[] = [];
     for (const list of then === undefined ? [path] : [path, then]) {
       const items = asArray(list.reduce<unknown>((value, step) => asObject(value)[step as string], this.spec));
+      lists.push(items);
       items.forEach((item, i) => {
         const full = [...this.workload.base, ...this.path, ...list, i];
         const { document } = this.workload;
@@ -298,7 +302,7 @@ export class Container {
         });
       });
     }
-    return { origin, container: this, words, explicit: path[0] !== "args", place: this.key(...path) };
+    return { origin, container: this, words, explicit: path[0] !== "args", place: this.key(...path), lists };
   }
 }
 

@@ -127,9 +127,13 @@ function commandProblems(user: AclUser, selector: AclSelector): GrantProblem[] {
     const commands = CONFIGURING.filter(decides);
     if (commands.some((name) => name.startsWith("config"))) out.push({ kind: "configures", word: rule.word, commands });
   }
-  // without a denial behind the first grant, or before one, nothing is cancelled
+  return denies(selector) ? [...out, ...cancelled(user, selector)] : out;
+}
+
+/** Some rule takes something away, other than a `-@all` in front of everything: else nothing can be cancelled. */
+export function denies({ rules }: AclSelector): boolean {
   const start = rules.findIndex((r) => r.allow || r.kind !== "all");
-  return start < 0 || rules.every((r, i) => i < start || r.allow) ? out : [...out, ...cancelled(user, selector)];
+  return start >= 0 && rules.some((r, i) => i >= start && !r.allow);
 }
 
 function cancelled(user: AclUser, selector: AclSelector): GrantProblem[] {

@@ -245,7 +245,14 @@ export class Loading {
         return loaded.map((l) => substitute(l, edit.find, conditional ? undefined : edit.value));
       default: {
         const names = edit.directives?.map((name) => this.#canonical(name.toLowerCase()));
-        this.gaps.push({ why: "script", at: edit.at, names: names && new Set(names) });
+        this.gaps.push({
+          why: "script",
+          // made on demand, as the edit's own
+          get at() {
+            return edit.at;
+          },
+          names: names && new Set(names),
+        });
         if (names === undefined) return loaded;
         const touched = new Set(names);
         return loaded.map((l) => (touched.has(this.#key(l.statement)) ? { ...l, conditional: true } : l));

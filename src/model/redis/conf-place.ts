@@ -33,9 +33,3 @@ export function whereSet(server: Server, load: ConfLoad, name: string, ...names:
   const own = valueAt(load.values.get(name));
   return own ?? (isMisspelt(load, name) ? undefined : whereNeeded(server, load, ...names));
 }
-
-/** `redis.conf` of `infra/redis.conf`: how messages name a configuration. */
-export function confTitle(server: Server): string {
-  const name = server.conf?.name ?? "the configuration";
-  return name.slice(name.lastIndexOf("/") + 1);
-}

@@ -98,7 +98,17 @@ export class ConfValues {
   #unset(canonical: string, option: Directive | undefined): ConfValue {
     const gap = this.#gaps.find((g) => g.names === undefined || g.names.has(canonical));
     if (gap !== undefined) {
-      return { state: "unknown", why: gap.why, set: false, args: NO_ARGS, at: gap.at, statement: undefined };
+      const { why } = gap;
+      return {
+        state: "unknown",
+        why,
+        set: false,
+        args: NO_ARGS,
+        get at() {
+          return gap.at;
+        },
+        statement: undefined,
+      };
     }
     const own = this.mode === "sentinel" ? SENTINEL_DEFAULTS[canonical] : undefined;
     const value = own ?? option?.default ?? "";

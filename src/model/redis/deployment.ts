@@ -12,7 +12,7 @@ import { directiveServers } from "./directives.js";
 import { type RoleName, type RoleUser, rolesOf } from "./roles.js";
 import { resolveServer } from "./servers.js";
 
-export { ROLE_PLANE, type RoleName, type RoleUser } from "./roles.js";
+export type { RoleName, RoleUser } from "./roles.js";
 
 // Parsed once per text: contracts are built again and again from the same files.
 const documents = new WeakMap<TextView, ConfDocument>();
@@ -32,6 +32,7 @@ function sameInputs(a: ServerInputs, b: ServerInputs): boolean {
     a.edits.every((edit, i) => edit === b.edits[i]) &&
     a.arguments.every((word, i) => {
       const other = b.arguments[i]!;
+      if (word === other) return true;
       return (
         word.value === other.value &&
         word.at.source === other.at.source &&

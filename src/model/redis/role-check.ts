@@ -5,6 +5,7 @@ import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import { isFaulty } from "./access.js";
 import type { AclPattern, AclSelector, AclUser } from "./acl.js";
+import { denies } from "./acl-problems.js";
 import { globMatch } from "./glob.js";
 import type { RoleName, RoleUser } from "./roles.js";
 import { CONTROL, PEER, type Permission, REPLICA, type RoleSpec } from "./roles-data.js";
@@ -49,6 +50,7 @@ function isKnown({ table, behaviour }: AclUser, name: string): boolean {
 export function revoking(user: AclUser, name: string): AclWord | undefined {
   const wanted = name.toLowerCase();
   for (const selector of user.permissions) {
+    if (!denies(selector)) continue;
     let granted = false;
     let taken: AclWord | undefined;
     for (const { rule, changed } of selector.effects()) {

@@ -12,8 +12,6 @@ import type { RedisDeployment } from "./deployment.js";
 
 export type RoleName = "application" | "replica" | "control" | "peer" | "discovery" | "probe";
 
-export const ROLE_NAMES: readonly RoleName[] = ["application", "replica", "control", "peer", "discovery", "probe"];
-
 /** On which plane's ACL a role's user lives. `probe` may live on both. */
 export const ROLE_PLANE: Readonly<Record<RoleName, PlaneRole>> = {
   application: "data",

@@ -1,7 +1,9 @@
 /** What shapes a server's values besides its file: the command line of its container, and scripts that edit the file. */
 import type { ConfArgument } from "../../document/redis-conf.js";
 import { type Segment as TextSegment, TextView } from "../../text/source.js";
+import { isSameCommand } from "../container-shell.js";
 import type { Contract } from "../contract.js";
+import type { Command } from "../kubernetes/workload.js";
 import type { Place } from "../place.js";
 import type { Server } from "../plane.js";
 import {
@@ -26,9 +28,24 @@ export function serverInputs(server: Server, contract: Contract): ServerInputs {
   return { edits: scriptEdits(server, contract), arguments: commandArguments(server) };
 }
 
-function commandArguments(server: Server): ConfArgument[] {
+// kept, so that a configuration that is loaded with the same ones need not be loaded again
+const argumentsOf = new WeakMap<
+  readonly unknown[],
+  { readonly command: Command; readonly args: readonly ConfArgument[] }
+>();
+const editsOf = new WeakMap<ShellProgram, Map<string, readonly ConfEdit[]>>();
+
+function commandArguments(server: Server): readonly ConfArgument[] {
   const command = server.plane.container?.entrypoint;
   if (command === undefined) return [];
+  const kept = argumentsOf.get(command.lists[0]!);
+  if (kept !== undefined && isSameCommand(kept.command, command)) return kept.args;
+  const args = readArguments(command);
+  argumentsOf.set(command.lists[0]!, { command, args });
+  return args;
+}
+
+function readArguments(command: Command): ConfArgument[] {
   const { words } = command;
   const at = words.findIndex((w) => SERVER.test(w.text));
   // without an explicit command the image's entrypoint gets the arguments as they are
@@ -46,7 +63,7 @@ function scriptEdits(server: Server, contract: Contract): ConfEdit[] {
   if (home === undefined) {
     // a start script whose server start is not understood may write any configuration
     const understood = serverStarts(program, !command.explicit).length > 0 && program.complete;
-    return understood ? [] : [{ kind: "unknown", at: command.place.span }];
+    return understood ? [] : [unknownAt(command.place)];
   }
   const out: ConfEdit[] = [];
   for (const other of workload.containers) {
@@ -58,10 +75,33 @@ function scriptEdits(server: Server, contract: Contract): ConfEdit[] {
   return out;
 }
 
-function editsOfProgram(program: ShellProgram, path: string, place: Place): ConfEdit[] {
+/** The place is made only when somebody reports it: that costs a second parse of the manifest. */
+function unknownAt(
+  place: Place,
+  more: { readonly directives?: readonly string[] | undefined; readonly conditional?: boolean } = {},
+): ConfEdit {
+  return {
+    kind: "unknown",
+    directives: more.directives,
+    conditional: more.conditional,
+    get at() {
+      return place.span;
+    },
+  };
+}
+
+function editsOfProgram(program: ShellProgram, path: string, place: Place): readonly ConfEdit[] {
+  let known = editsOf.get(program);
+  if (known === undefined) editsOf.set(program, (known = new Map()));
+  let edits = known.get(path);
+  if (edits === undefined) known.set(path, (edits = readEdits(program, path, place)));
+  return edits;
+}
+
+function readEdits(program: ShellProgram, path: string, place: Place): ConfEdit[] {
   const file = contentOf(program, path);
   const out: ConfEdit[] = [];
-  if (!file.complete) out.push({ kind: "unknown", at: place.span });
+  if (!file.complete) out.push(unknownAt(place));
   for (const variant of file.variants) {
     out.push(...editsOfContent(variant.content, variant.from.invocation.place, file.variants.length > 1));
   }
@@ -74,11 +114,11 @@ function editsOfFileEdit(edit: FileEdit): ConfEdit[] {
   const at = edit.invocation.place;
   if (edit.kind === "append") return editsOfContent(edit.content, at, conditional);
   if (edit.kind === "edit" && edit.edits !== undefined) return edit.edits.flatMap((e) => textEdit(e, at, conditional));
-  return edit.kind === "touch" || edit.kind === "remove" ? [] : [{ kind: "unknown", at: at.span, conditional }];
+  return edit.kind === "touch" || edit.kind === "remove" ? [] : [unknownAt(at, { conditional })];
 }
 
 function editsOfContent(content: Content, at: Place, conditional: boolean): ConfEdit[] {
-  if (content === undefined) return [{ kind: "unknown", at: at.span, conditional }];
+  if (content === undefined) return [unknownAt(at, { conditional })];
   const out: ConfEdit[] = [];
   for (const segment of content) {
     const own = conditional || segment.guards.some((g) => g.kind !== "loop");
@@ -101,7 +141,7 @@ function textEdit(edit: TextEdit, at: Place, conditional: boolean): ConfEdit[] {
     ];
   }
   const directives = edit.mentions;
-  return [{ kind: "unknown", ...(directives === undefined ? {} : { directives }), at: at.span, conditional }];
+  return [unknownAt(at, { directives, conditional })];
 }
 
 /** Lines that a script writes as one text; what a run fills in stands as the variable that it comes from. */

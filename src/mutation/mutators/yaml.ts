@@ -37,7 +37,7 @@ export function* yamlMutations(file: InputFile): Generator<Mutation> {
     const label = labelOf(document, index, documents.length);
     const walk = new Walk(file, document, index, label);
     yield* walk.mutations();
-    if (documents.length > 1) yield* documentMutations(file, document, label);
+    if (documents.length > 1) yield* documentMutations(file, document, index, label);
   }
 }
 
@@ -49,13 +49,19 @@ function labelOf(document: YamlDocument, index: number, count: number): string {
   return count > 1 ? `#${index + 1}:` : "";
 }
 
-function* documentMutations(file: InputFile, document: YamlDocument, label: string): Generator<Mutation> {
+function* documentMutations(
+  file: InputFile,
+  document: YamlDocument,
+  index: number,
+  label: string,
+): Generator<Mutation> {
   const { text } = file.source;
   const { start, end } = document;
   const slice = text.slice(start, end);
   // a slice begins with its own marker, save perhaps the first
   const marked = slice.startsWith("---");
-  yield { mutator: "remove-document", field: label, start: marked ? start + 3 : start, end, newText: "\n" };
+  const from = marked ? start + 3 : start;
+  yield { mutator: "remove-document", field: label, start: from, end, newText: "\n", document: index };
   const copy = marked ? slice : `---\n${slice}`;
   const newline = slice.endsWith("\n") ? "" : "\n";
   yield {

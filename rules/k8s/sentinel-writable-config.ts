@@ -39,7 +39,7 @@ export default defineRule({
     undecided: {
       text: "how {by} treats an existing {path} is not decided here: {why}",
       severity: "info",
-      help: "Use one of the shapes in docs/bootstrap-scripts.md.",
+      help: "Use the shape that this rule's page shows as right.",
     },
   },
   on: {

@@ -53,7 +53,7 @@ export default defineRule({
         const leaf = own.material.get("tls-cert-file");
         const issuer = leaf?.facts?.issuer;
         const twin = data.map((d) => d.material.get("tls-cert-file")).find((m) => m?.facts?.issuer === issuer);
-        if (leaf !== undefined && issuer !== undefined && twin !== undefined && twin.identity !== leaf.identity)
+        if (leaf !== undefined && issuer !== undefined && twin !== undefined && twin.path !== leaf.path)
           report("issuer", { issuer }, leaf.at, { related: [{ at: twin.at, message: "the data plane's" }] });
       }
       for (const side of [...sentinels, ...data]) {

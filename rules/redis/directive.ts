@@ -1,5 +1,6 @@
 import { defineRule, type ReportExtra } from "../../src/engine/rule.js";
 import { isOfficialImage } from "../../src/model/image.js";
+import type { Server } from "../../src/model/plane.js";
 import type { ConfFinding } from "../../src/model/redis/conf-finding.js";
 import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
 import { valueAt } from "../../src/model/redis/conf-place.js";
@@ -41,7 +42,7 @@ export default defineRule({
         const what = f.message;
         // shipped configurations of an earlier version are full of them
         if (f.code === "no-op" && !contract.declared) continue;
-        const extra = extraOf(f, contract.declared);
+        const extra = extraOf(f, server, contract.declared);
         if (f.class === "fatal" || f.class === "restart") {
           const said = f.server?.split(" / ")[0];
           const error = said === undefined || what.includes(said) ? "" : `: "${said}"`;
@@ -66,11 +67,24 @@ export default defineRule({
   },
 });
 
+/** Findings whose right text is certain; a name that is merely near is a guess. */
+const REPAIRED: ReadonlySet<string> = new Set([
+  "trailing-comment",
+  "bad-value",
+  "sentinel-misread",
+  "sentinel-value",
+  "old-name",
+]);
+
 /** What may not be so after rendering is no failure; where the right text is certain, it is offered. */
-function extraOf(f: ConfFinding, declared: boolean): ReportExtra {
+function extraOf(f: ConfFinding, server: Server, declared: boolean): ReportExtra {
   const { at, right } = f;
-  // a statement of a command line has no line of its own to cut from
-  const edit = right === undefined || f.line === 0 ? undefined : right === "" ? cut(f) : { span: at, newText: right };
+  const edit =
+    right === undefined || !REPAIRED.has(f.code) || !inConf(f, server)
+      ? undefined
+      : right === ""
+        ? cut(f)
+        : { span: at, newText: right };
   return {
     related: f.related,
     severity: weightOf(f, declared),
@@ -79,6 +93,13 @@ function extraOf(f: ConfFinding, declared: boolean): ReportExtra {
         ? undefined
         : { description: right === "" ? "Remove the comment behind the value." : `Write \`${right}\`.`, edits: [edit] },
   };
+}
+
+/** The words stand in the configuration itself, not on a command line or in a script that writes them. */
+function inConf({ at }: ConfFinding, { conf }: Server): boolean {
+  if (conf === undefined || at.source !== conf.view.source) return false;
+  const { view } = conf;
+  return at.start >= view.outer(0) && at.end <= view.outer(view.text.length, true);
 }
 
 /** A comment goes with the blanks before it. */

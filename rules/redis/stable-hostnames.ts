@@ -8,6 +8,7 @@ import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
 import { isMisspelt, whereNeeded } from "../../src/model/redis/conf-place.js";
 import { numericHost } from "../../src/model/redis/conf-types.js";
 import { materialOf } from "../../src/model/redis/tls-material.js";
+import { isBefore } from "../../src/model/version.js";
 import type { Span } from "../../src/text/source.js";
 
 export default defineRule({
@@ -53,10 +54,13 @@ export default defineRule({
       const load = contract.redis.load(server);
       if (load === undefined) return;
       const found = findingsOf(load, "redis/stable-hostnames", contract.declared);
+      // before 6.2 a name was looked up once, at start
+      const old = isBefore(contract.redis.version.asked, "6.2");
       for (const f of found) {
         const extra: ReportExtra = { severity: weightOf(f, contract.declared) };
         if (f.code === "sentinel-hostname" && isMisspelt(load, "resolve-hostnames")) continue;
-        if (f.code === "sentinel-hostname") report("host", { what: f.message }, f.at, extra);
+        if (f.code === "sentinel-hostname")
+          report("host", { what: f.message }, f.at, old ? { severity: "warning" } : extra);
         else if (f.code === "empty-announce") report("useless", { what: f.message }, f.at, extra);
         else if (f.code === "sentinel-announce-hostnames" && !contract.declared)
           report("useless", { what: f.message }, f.at);

@@ -62,6 +62,8 @@ export default defineRule({
           clash.add(one.path);
           report("same", { directive, other, path: one.path }, one.at, {
             related: [{ at: two.at, message: `\`${other}\`` }],
+            // a key file with the certificate in it works; one that stands for the CA does not
+            severity: other === "tls-ca-cert-file" ? "error" : undefined,
           });
         }
       }

@@ -8,6 +8,7 @@ import type { ConfFinding } from "../../src/model/redis/conf-finding.js";
 import { findingsOf, weightOf } from "../../src/model/redis/conf-owner.js";
 import { isMisspelt } from "../../src/model/redis/conf-place.js";
 import { majority, sentinelCount } from "../../src/model/redis/sentinel-count.js";
+import { isBefore } from "../../src/model/version.js";
 
 export default defineRule({
   severity: "error",
@@ -92,7 +93,8 @@ export default defineRule({
         const first = otherPrimary(contract, server, master);
         if (first !== undefined) report("primary", { host: master.host.value, first }, master.host.at);
       }
-      if (!beforeOrder(contract)) return;
+      // those servers read their file from top to bottom
+      if (!isBefore(contract.redis.version.asked, "6.2")) return;
       const seen = new Set<string>();
       for (const line of load.values.all("sentinel")) {
         const [option, name] = line.args;
@@ -120,10 +122,4 @@ function otherPrimary(contract: Contract, server: Server, master: SentinelMaster
   if (meaning.kind !== "pod") return undefined;
   const { start } = ordinalsOf(meaning.workload);
   return meaning.ordinal === start ? undefined : podNameOf(meaning.workload, start);
-}
-
-/** The servers read their file from top to bottom. */
-function beforeOrder(contract: Contract): boolean {
-  const version = /(\d+)\.(\d+)/.exec(contract.redis.version.asked ?? "");
-  return version !== null && (Number(version[1]) < 6 || (Number(version[1]) === 6 && Number(version[2]) < 2));
 }

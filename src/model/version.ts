@@ -27,3 +27,11 @@ export function versionOf(text: string | undefined): ServerVersion | undefined {
 export function compareVersions(a: ServerVersion, b: ServerVersion): number {
   return a.major - b.major || (a.minor ?? 0) - (b.minor ?? 0) || (a.patch ?? 0) - (b.patch ?? 0);
 }
+
+/** Whether a version as written is older than another one of Redis; false where it does not say. */
+export function isBefore(text: string | undefined, other: string): boolean {
+  const [a, b] = [versionOf(text), versionOf(other)];
+  return (
+    a !== undefined && b !== undefined && a.flavour === b.flavour && a.minor !== undefined && compareVersions(a, b) < 0
+  );
+}

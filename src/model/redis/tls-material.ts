@@ -39,11 +39,17 @@ export function materialOf(
     const arg = value.state === "known" ? value.args[0] : undefined;
     if (arg === undefined || arg.value === "") continue;
     const path = normalizePath(arg.value);
-    const { container } = server.plane;
-    const identity = (container !== undefined && podFile(contract, container, path).source) || path;
+    const identity = identityOf(contract, server, path);
     out.set(directive, { directive, path, arg, at: arg.at, facts: factsOf(contract, arg.value), identity });
   }
   return out;
+}
+
+function identityOf(contract: Contract, { plane }: Server, path: string): string {
+  if (plane.container === undefined) return path;
+  const { state, source } = podFile(contract, plane.container, path);
+  // a volume whose content nobody declares is each pod's own
+  return source ?? (state === "mounted" ? `${plane.role}:${path}` : path);
 }
 
 /** What the contract file says of the material at a path. */

@@ -91,6 +91,7 @@ if (dev) {
     ["web-tree-sitter/web-tree-sitter.wasm", "web-tree-sitter.wasm"],
     ["tree-sitter-bash/tree-sitter-bash.wasm", "tree-sitter-bash.wasm"],
     ["tree-sitter-java/tree-sitter-java.wasm", "tree-sitter-java.wasm"],
+    ["mutation-testing-elements/dist/mutation-test-elements.js", "mutation-test-elements.js"],
   ]) {
     copyFileSync(`node_modules/${from}`, `dist/${to}`);
   }

@@ -457,7 +457,7 @@ function pretty(result: Sweep, coverage: Coverage, flags: SweepFlags): string {
   for (const r of guards)
     lines.push(`${r.rule.padEnd(ruleWidth)}  ${cell(r.kills, 5)}  ${cell(r.alone, 5)}  ${cell(r.missed, 15)}`);
   const idle = byRule.filter((r) => r.kills === 0 && r.missed === 0).map((r) => r.rule);
-  if (idle.length > 0) lines.push(c.dim(`no place of this contract: ${idle.join(", ")}`));
+  if (idle.length > 0 && flags.since === undefined) lines.push(c.dim(`no place of this contract: ${idle.join(", ")}`));
   if (gaps.length > 0) {
     lines.push("", c.bold("Unguarded fields"), "");
     for (const gap of gaps.slice(0, MAX_GAPS)) {

@@ -1,11 +1,5 @@
 /** Files as the model gets them: text, kind, and the documents in them, parsed once. */
-import {
-  parseYaml,
-  type ScalarMeaning,
-  type SyntaxProblem,
-  type YamlDocument,
-  type YamlFile,
-} from "../document/yaml.js";
+import { parseYaml, type ScalarMeaning, type YamlDocument, type YamlFile } from "../document/yaml.js";
 import { Source, TextView } from "../text/source.js";
 
 export type FileKind =

@@ -298,8 +298,7 @@ class Engine {
     const invocations: Invocation[] = [];
     for (const rule of rules) {
       for (const kind of Object.keys(rule.on) as EntityKind[]) {
-        const { length } = contract.entities(kind);
-        for (let index = 0; index < length; index++) invocations.push(record(contract, rule, kind, index, known));
+        for (const invocation of record(contract, rule, kind, known)) invocations.push(invocation);
       }
     }
     return new Engine(contract, options, rules, hard, soft, invocations);
@@ -498,7 +497,11 @@ const WORKLOADS: ReadonlySet<string> = new Set(["podsMatching", "podsMatchingMap
  * Notes what is asked of a contract's graph: `objects`, `kind:K`, `workloads`, `planes`, `texts`, `images`; `*` for a
  * question that is not known here.
  */
-function watchContract(contract: Contract, note: (query: string) => void): void {
+function watchContract(contract: Contract, query: (query: string) => void, asked: () => void): void {
+  const note = (text: string): void => {
+    asked();
+    query(text);
+  };
   const { objects, workloads, planes, confs, acls, scripts, imageRegistry } = contract;
   const field = (name: string, query: string, value: unknown): void => {
     Object.defineProperty(contract, name, {
@@ -516,8 +519,17 @@ function watchContract(contract: Contract, note: (query: string) => void): void 
   field("scripts", "texts", scripts);
   field("imageRegistry", "images", imageRegistry);
   for (const [name, own] of Object.entries(Object.getOwnPropertyDescriptors(Contract.prototype))) {
-    if (PASSED.has(name)) continue;
     const { value, get } = own;
+    if (PASSED.has(name)) {
+      if (get !== undefined)
+        Object.defineProperty(contract, name, {
+          get: () => {
+            asked();
+            return get.call(contract) as unknown;
+          },
+        });
+      continue;
+    }
     if (typeof value === "function") {
       Object.defineProperty(contract, name, {
         value: (...args: unknown[]): unknown => {
@@ -621,38 +633,83 @@ function isText(key: string): boolean {
   return pointer === "data" || /\/(?:data|command|args)$/.test(pointer);
 }
 
-/** Records one handler on one entity, on a contract of its own: what another handler has read is not kept ready for it. */
-function record(
-  contract: Contract,
-  rule: Rule,
-  kind: EntityKind,
-  index: number,
-  known: Map<string, string>,
-): Invocation {
-  const recorder = new Recorder(known);
-  const copy = rebuildContract(contract, watchFiles(contract, recorder));
-  const entity = copy.entities(kind)[index];
-  const reads: ReadSet = new Set();
-  const queries = new Set<string>(ENTITY_QUERIES[kind]);
-  watchContract(copy, (query) => queries.add(query));
-  const context = { contract: copy, options: copy.setting(rule.id).options, report: () => undefined };
-  const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
-  recorder.during(reads, () => {
-    try {
-      handler(entity, context);
-    } catch {
-      // a crash is found where the unchanged contract is linted
+/**
+ * Records a rule's handlers, each on one entity. What a handler has read may be kept ready for the next one that asks, in
+ * the object or in the contract; so those that share nothing but the contract's files run on one contract, and whoever
+ * asked the contract itself runs once more on one of its own.
+ */
+function record(contract: Contract, rule: Rule, kind: EntityKind, known: Map<string, string>): Invocation[] {
+  const entities = contract.entities(kind);
+  const out: (Invocation | undefined)[] = entities.map(() => undefined);
+  for (const group of groupsOf(entities)) {
+    const shared = new Recording(contract, known);
+    for (const index of group) {
+      const made = shared.run(rule, kind, index, entities[index]);
+      out[index] =
+        group.length === 1 || !shared.asked
+          ? made
+          : new Recording(contract, known).run(rule, kind, index, entities[index]);
+      shared.asked = false;
     }
+  }
+  return out.filter((i) => i !== undefined);
+}
+
+/** Indices of entities that keep nothing in common: objects and files all; containers one of each workload; others none. */
+function groupsOf(entities: readonly unknown[]): number[][] {
+  const groups: number[][] = [];
+  const seen = new Map<unknown, number>();
+  entities.forEach((entity, index) => {
+    const owner = entity instanceof Container ? entity.workload : entity;
+    const lasting = owner instanceof InputFile || owner instanceof KubeObject;
+    const nth = seen.get(owner) ?? 0;
+    seen.set(owner, nth + 1);
+    if (!lasting) groups.push([index]);
+    else (groups[nth] ??= []).push(index);
   });
-  return {
-    rule,
-    kind,
-    index,
-    entity: contract.entities(kind)[index],
-    reads,
-    queries,
-    blanket: blankets(contract, reads),
-  };
+  return groups;
+}
+
+class Recording {
+  /** Whether the handlers so far asked the contract for anything that it may keep. */
+  asked = false;
+  readonly #base: Contract;
+  readonly #copy: Contract;
+  readonly #recorder: Recorder;
+  #queries: Set<string> | undefined;
+
+  constructor(base: Contract, known: Map<string, string>) {
+    this.#base = base;
+    this.#recorder = new Recorder(known);
+    this.#copy = rebuildContract(base, watchFiles(base, this.#recorder));
+    watchContract(
+      this.#copy,
+      (query) => {
+        this.#queries?.add(query);
+      },
+      () => {
+        this.asked = true;
+      },
+    );
+  }
+
+  run(rule: Rule, kind: EntityKind, index: number, own: unknown): Invocation {
+    const entity = this.#copy.entities(kind)[index];
+    const reads: ReadSet = new Set();
+    const queries = new Set<string>(ENTITY_QUERIES[kind]);
+    this.#queries = queries;
+    this.asked = false;
+    const context = { contract: this.#copy, options: this.#copy.setting(rule.id).options, report: () => undefined };
+    const handler = rule.on[kind] as unknown as (entity: unknown, context: unknown) => void;
+    this.#recorder.during(reads, () => {
+      try {
+        handler(entity, context);
+      } catch {
+        // a crash is found where the unchanged contract is linted
+      }
+    });
+    return { rule, kind, index, entity: own, reads, queries, blanket: blankets(this.#base, reads) };
+  }
 }
 
 /** Part of a document's values that a handler must read to count as one that reads everything. */

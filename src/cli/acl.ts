@@ -16,7 +16,8 @@ import { resolveServer, serverNames } from "../model/redis/servers.js";
 import { textOf } from "../text/bytes.js";
 import { didYouMean } from "../text/similar.js";
 import { Source, type Span, TextView } from "../text/source.js";
-import { UsageError } from "./main.js";
+import { note, print } from "./output.js";
+import { UsageError } from "./usage.js";
 
 const SERVER = "7.2";
 /** Like the linter's own limit: an ACL is far below it. */
@@ -46,7 +47,7 @@ function read(file: string, server = SERVER): Loaded {
       `--server ${server} is no version${didYouMean(server, serverNames)}; such as ${serverNames.join(", ")}`,
     );
   }
-  if (resolved.note !== undefined) process.stderr.write(`quorumlint: ${resolved.note}\n`);
+  if (resolved.note !== undefined) note(`quorumlint: ${resolved.note}`);
   let text: string;
   try {
     const stat = file === "-" ? undefined : statSync(file);
@@ -89,11 +90,7 @@ function place(at: Span): string {
   return `${at.source.file}:${line}:${column}`;
 }
 
-function write(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-}
-
-const json = (value: unknown): void => write(JSON.stringify(value, null, 2));
+const json = (value: unknown): void => print(JSON.stringify(value, null, 2));
 
 /** As ACL GETUSER prints it; a password that is still a placeholder stands as it is written. */
 function described(user: AclUser): Record<string, unknown> {
@@ -110,7 +107,7 @@ export async function aclShowCommand(file: string, flags: ShowFlags): Promise<nu
     json({ version: 1, file, server: loaded.server, users: all });
     return 0;
   }
-  write(users.map(show).join("\n"));
+  print(users.map(show).join("\n"));
   return 0;
 }
 
@@ -162,7 +159,7 @@ export async function aclCanCommand(file: string, command: readonly string[], fl
   const by = token === undefined ? reasonWithout(verdict, user) : `decided by ${token.text} (${place(token.at)})`;
   const why = verdict.reason === undefined ? "" : `  ${verdict.reason}\n`;
   const off = user.enabled || !user.certain ? "" : `  note: ${user.name} is off, nobody can log in as it\n`;
-  write(`${word}: ${command.join(" ")} as ${user.name}\n${why}  ${by}\n${off}`);
+  print(`${word}: ${command.join(" ")} as ${user.name}\n${why}  ${by}\n${off}`);
   return verdict.allowed ? 0 : 1;
 }
 
@@ -182,8 +179,8 @@ function reasonWithout(verdict: DryRun, user: AclUser): string {
 export async function aclDiffCommand(before: string, after: string, flags: ShowFlags): Promise<number> {
   const { users } = diffUsers(read(before, flags.server).users, read(after, flags.server).users);
   if (flags.format === "json") json({ version: 1, before, after, users });
-  else if (users.length === 0) write("no effective difference");
-  else write(users.map((u) => diffText(u)).join("\n"));
+  else if (users.length === 0) print("no effective difference");
+  else print(users.map((u) => diffText(u)).join("\n"));
   return 0;
 }
 

@@ -17,9 +17,9 @@ import { Source } from "../text/source.js";
 import { VERSION } from "../version.js";
 import { disk } from "./disk.js";
 import { ruleUrl } from "./links.js";
-import { UsageError } from "./main.js";
-import { clock, colorOption, note, palette, print } from "./output.js";
+import { clock, colorOption, isTerminal, NONE, note, palette, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
+import { UsageError } from "./usage.js";
 
 export interface CheckFlags {
   readonly config?: string;
@@ -140,22 +140,20 @@ function exitCode(result: LintResult, flags: CheckFlags): number {
 }
 
 async function write(wanted: readonly Output[], result: LintResult, run: CheckRun, flags: CheckFlags): Promise<void> {
-  const colour = palette(colorOption(flags));
+  const colour = await palette(colorOption(flags));
+  const terminal = await isTerminal(1);
   const root = run.roots.length === 1 ? run.roots[0]!.root : undefined;
   const shown =
     flags.quiet === true
       ? { ...result, diagnostics: result.diagnostics.filter((d) => d.severity === "error") }
       : result;
   for (const { format, file } of wanted) {
-    const color = paletteOf(
-      file === undefined ? colour : palette(false),
-      file === undefined && colour.level > 0 && process.stdout.isTTY === true,
-    );
+    const color = paletteOf(file === undefined ? colour : NONE, file === undefined && colour.level > 0 && terminal);
     const context: ReportContext = {
       rules: new Map(rules.map((r) => [r.id, r])),
       color,
       urlOf: ruleUrl,
-      width: file === undefined && process.stdout.isTTY ? process.stdout.columns : undefined,
+      width: file === undefined && terminal ? process.stdout.columns : undefined,
       // people and annotations want paths from where they stand; the JSON result speaks of the contract's root
       pathOf: format === "json" || root === undefined ? undefined : (path) => fromHere(root, path),
     };

@@ -29,8 +29,8 @@ import { didYouMean } from "../text/similar.js";
 import type { Span } from "../text/source.js";
 import { absolute } from "./check.js";
 import { disk } from "./disk.js";
-import { UsageError } from "./main.js";
-import { clock, colorOption, note, palette } from "./output.js";
+import { type Colours, clock, colorOption, note, palette } from "./output.js";
+import { UsageError } from "./usage.js";
 
 export interface GraphFlags {
   readonly format: "text" | "json" | "dot" | "mermaid" | "svg";
@@ -89,13 +89,12 @@ async function print(view: GraphView, flags: GraphFlags): Promise<void> {
     case "svg":
       return write([await graphSvg(view)]);
     default:
-      return write(coloured(graphTextChunks(view), flags));
+      return write(coloured(graphTextChunks(view), await palette(colorOption(flags))));
   }
 }
 
 /** Marks what is surplus and what is missing; the words are there without colour, too. */
-function* coloured(chunks: Iterable<string>, flags: GraphFlags): Generator<string> {
-  const c = palette(colorOption(flags));
+function* coloured(chunks: Iterable<string>, c: Colours): Generator<string> {
   for (const chunk of chunks) {
     yield c.level === 0
       ? chunk

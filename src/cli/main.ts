@@ -1,9 +1,7 @@
 /** The command line: arguments in, exit code out. Output, clock and process live here and nowhere below. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { VERSION } from "../version.js";
-
-/** A mistake of the user: printed as one line, exit 2. */
-export class UsageError extends Error {}
+import { note, print } from "./output.js";
 
 export const FORMATS = ["pretty", "json", "sarif", "github", "gitlab", "junit", "markdown"] as const;
 
@@ -37,7 +35,7 @@ function colorOptions(command: Command): Command {
 export async function run(argv: readonly string[]): Promise<number> {
   // printing the version must not cost more than node itself
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    process.stdout.write(`${VERSION}\n`);
+    print(VERSION);
     return 0;
   }
   let code = 0;
@@ -171,12 +169,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof UsageError) {
-      process.stderr.write(`quorumlint: ${error.message}\n`);
+    if (error instanceof Error && error.name === "UsageError") {
+      note(`quorumlint: ${error.message}`);
       return 2;
     }
-    process.stderr.write(
-      `quorumlint: this is a bug of quorumlint: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    note(
+      `quorumlint: this is a bug of quorumlint: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
     return 3;
   }

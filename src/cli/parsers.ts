@@ -1,5 +1,4 @@
 /** Makes the heavy parsers ready, only where a contract has documents for them. */
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createShellParser, parseShells, type ShellAst, type ShellCache, type ShellParser } from "../document/shell.js";
@@ -33,19 +32,20 @@ function diskCache(): ShellCache | undefined {
   if (!existsSync(join(HERE, "tree-sitter-bash.wasm"))) return undefined;
   const folder = join(HERE, ".cache", "shell");
   return {
-    get(key) {
+    get(key, text) {
       try {
-        return JSON.parse(readFileSync(join(folder, `${key}.json`), "utf8"));
+        const kept = JSON.parse(readFileSync(join(folder, `${key}.json`), "utf8"));
+        return kept.text === text ? kept.tree : undefined;
       } catch {
         return undefined;
       }
     },
-    set(key, value) {
+    set(key, text, tree) {
       try {
         mkdirSync(folder, { recursive: true });
         if (readdirSync(folder).length > MAX_KEPT) return;
         const file = join(folder, `${key}.json`);
-        writeFileSync(`${file}.${process.pid}`, JSON.stringify(value));
+        writeFileSync(`${file}.${process.pid}`, JSON.stringify({ text, tree }));
         renameSync(`${file}.${process.pid}`, file);
       } catch {}
     },
@@ -64,7 +64,6 @@ export async function prepareParsers(contract: Contract, passing = false): Promi
   if (wanted.length === 0) return;
   const parsed = await parseShells(wanted, {
     cache: passing ? undefined : diskCache(),
-    hash: (text) => createHash("sha256").update(text).digest("hex"),
     load: shellParser,
   });
   for (const [text, tree] of parsed) {

@@ -8,11 +8,11 @@ import { memoryHost } from "../contract/memory.js";
 import { GOOD, type Proof, prove } from "../mutation/prove.js";
 import { VERSION } from "../version.js";
 import { absolute, selection } from "./check.js";
-import { UsageError } from "./main.js";
-import { clock, colorOption, palette, print } from "./output.js";
+import { type Colours, clock, colorOption, palette, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
 import type { SweepFlags } from "./sweep.js";
 import { readTree } from "./tree.js";
+import { UsageError } from "./usage.js";
 
 export async function proveCommand(path: string, flags: SweepFlags): Promise<number> {
   if (flags.sweep === true || flags.since !== undefined) return (await import("./sweep.js")).sweepCommand(path, flags);
@@ -39,7 +39,7 @@ export async function proveCommand(path: string, flags: SweepFlags): Promise<num
       return { diagnostics: run.result.diagnostics, faults: run.faults, crashes: run.result.crashes };
     },
   });
-  await print(flags.format === "json" ? json(proof) : pretty(proof, palette(colorOption(flags))));
+  await print(flags.format === "json" ? json(proof) : pretty(proof, await palette(colorOption(flags))));
   const bad =
     proof.results.some((r) => !GOOD.has(r.status)) ||
     proof.dirty.length > 0 ||
@@ -62,7 +62,7 @@ function json(proof: Proof): string {
   return `${JSON.stringify({ version: 1, mutants, unproven: proof.unproven, unbounded: proof.unbounded }, null, 2)}\n`;
 }
 
-function pretty(proof: Proof, c: ReturnType<typeof palette>): string {
+function pretty(proof: Proof, c: Colours): string {
   const lines: string[] = [];
   for (const d of proof.dirty) {
     lines.push(c.red(`the unchanged contract ${d.base} is not clean, so its mutants prove nothing:`));

@@ -3,8 +3,8 @@ import { rules } from "../../rules/index.js";
 import { messageSpec, type Rule } from "../engine/rule.js";
 import { didYouMean } from "../text/similar.js";
 import { ruleUrl } from "./links.js";
-import { UsageError } from "./main.js";
 import { colorOption, palette, print } from "./output.js";
+import { UsageError } from "./usage.js";
 
 export async function rulesCommand(options: { format: string }): Promise<number> {
   if (options.format === "json") {
@@ -46,7 +46,7 @@ export async function explainCommand(id: string, options: { color?: boolean }): 
         rules.map((r) => r.id),
       )}`,
     );
-  const c = palette(colorOption(options));
+  const c = await palette(colorOption(options));
   const indent = (text: string): string =>
     text
       .replace(/\n$/, "")

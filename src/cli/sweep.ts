@@ -19,9 +19,9 @@ import { Source } from "../text/source.js";
 import { VERSION } from "../version.js";
 import { absolute, selection } from "./check.js";
 import { disk } from "./disk.js";
-import { UsageError } from "./main.js";
-import { clock, colorOption, note, palette, print } from "./output.js";
+import { type Colours, clock, colorOption, note, palette, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
+import { UsageError } from "./usage.js";
 
 export interface SweepFlags {
   readonly rule?: string[];
@@ -141,8 +141,9 @@ export async function sweepCommand(path: string, flags: SweepFlags): Promise<num
     result.results,
     chosen.map((r) => r.id),
   );
+  const colours = await palette(colorOption(flags));
   const text = (): string => {
-    if (format === "pretty") return pretty(result, coverage, flags);
+    if (format === "pretty") return pretty(result, coverage, flags, colours);
     const report = sweepReport(result, {
       contracts,
       rules: chosen,
@@ -281,17 +282,18 @@ function threadsFor(
   wanted: (mutant: Mutant, index: number) => boolean,
 ): number {
   if (asked !== undefined) {
-    if (asked > 1 && !existsSync(bundle()))
+    if (asked > 1 && !existsSync(launcher()))
       note("quorumlint: worker threads need the built program; one thread is used");
-    return existsSync(bundle()) ? Math.max(1, Math.min(asked, 64)) : 1;
+    return existsSync(launcher()) ? Math.max(1, Math.min(asked, 64)) : 1;
   }
-  if (!existsSync(bundle())) return 1;
+  if (!existsSync(launcher())) return 1;
   const count = allMutants(contracts).mutants.filter(wanted).length;
   return Math.max(1, Math.min(availableParallelism(), 4, Math.floor(count / MUTANTS_PER_THREAD)));
 }
 
-function bundle(): string {
-  return join(import.meta.dirname, "quorumlint.cjs");
+/** The program's start; beside the bundle only. */
+function launcher(): string {
+  return join(import.meta.dirname, "../bin/quorumlint.js");
 }
 
 interface Message {
@@ -342,13 +344,7 @@ async function inThreads(
     done.map(
       (_, i) =>
         new Promise<void>((resolve, reject) => {
-          const worker = new Worker(
-            'const { workerData } = require("node:worker_threads"); require(workerData.bundle).run(workerData.argv);',
-            {
-              eval: true,
-              workerData: { bundle: bundle(), argv: [...argv, "--part", `${i + 1}/${threads}`] },
-            },
-          );
+          const worker = new Worker(launcher(), { argv: [...argv, "--part", `${i + 1}/${threads}`] });
           worker.on("message", (message: Message) => {
             done[i] = message.done;
             total[i] = message.total;
@@ -435,8 +431,7 @@ function reportElement(): string {
 
 const MAX_GAPS = 40;
 
-function pretty(result: Sweep, coverage: Coverage, flags: SweepFlags): string {
-  const c = palette(colorOption(flags));
+function pretty(result: Sweep, coverage: Coverage, flags: SweepFlags, c: Colours): string {
   const { counts, score, files, rules: byRule, gaps } = coverage;
   const lines: string[] = [];
   const width = Math.max(4, ...files.map((f) => f.file.length));

@@ -3,7 +3,9 @@
  * result is the small tree of `shell-ast.ts`, which a host may keep by content hash. Words, here-documents and nested
  * scripts are read by code of our own (`shell-word.ts`, `shell-scan.ts`), so a script that is only words needs no grammar.
  */
+
 import type { Node, ParseState } from "web-tree-sitter";
+import { contentKey } from "../text/hash.js";
 import { SHELL_AST_VERSION, type ShellAst, type ShellProblem, type Statement, type Word } from "./shell-ast.js";
 import { scanShell } from "./shell-scan.js";
 import { type Collected, type Concrete, Converter, MAX_DEPTH, type Parsed, scriptArgument } from "./shell-tree.js";
@@ -228,14 +230,13 @@ function closed(word: string): boolean {
 /** What a host gives to read many scripts: a cache of trees by content, and the grammar, loaded at most once. */
 export interface ShellHost {
   readonly cache?: ShellCache | undefined;
-  /** A key for a text; it is used together with `SHELL_AST_VERSION`. */
-  hash(text: string): string;
   load(): Promise<ShellParser>;
 }
 
 export interface ShellCache {
-  get(key: string): unknown;
-  set(key: string, value: ShellAst): void;
+  /** What was kept for this very text under the key; anything else than a tree is ignored. */
+  get(key: string, text: string): unknown;
+  set(key: string, text: string, value: ShellAst): void;
 }
 
 /** Trees of texts; the grammar is loaded only when a text is neither trivial nor in the cache. */
@@ -246,13 +247,13 @@ export async function parseShells(texts: Iterable<string>, host: ShellHost): Pro
     if (out.has(text)) continue;
     let tree = trivial(text);
     if (tree === undefined) {
-      const key = `shell-${SHELL_AST_VERSION}-${host.hash(text)}`;
-      const kept = host.cache?.get(key);
+      const key = `shell-${SHELL_AST_VERSION}-${contentKey(text)}`;
+      const kept = host.cache?.get(key, text);
       if (isShellAst(kept)) tree = kept;
       else {
         parser ??= await host.load();
         tree = parser.parse(text);
-        host.cache?.set(key, tree);
+        host.cache?.set(key, text, tree);
       }
     }
     out.set(text, tree);

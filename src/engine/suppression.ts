@@ -375,7 +375,7 @@ function startsComment(opening: string, marker: RegExp): boolean {
 }
 
 function reasonOf(text: string): string {
-  const reason = text.replace(/^[\s:–—-]+/, "").trim();
+  const reason = text.replace(/^[\s:\u2013\u2014-]+/, "").trim();
   return /[\p{L}\p{N}]/u.test(reason) ? reason : "";
 }
 

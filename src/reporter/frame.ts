@@ -21,7 +21,12 @@ const TAB = 4;
 /** Lines of a span that are shown: its first ones, and its last. */
 const FIRST_LINES = 2;
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+// made when a line needs it: its tables cost more than the rest of a clean run
+let segmenter: Intl.Segmenter | undefined;
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
 const ASCII = /^[\u0020-\u007e]*$/;
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f|[\u{1f1e6}-\u{1f1ff}]{2}/u;
 const COMBINING = /^[\p{M}\u200c\u200d]/u;
@@ -38,7 +43,7 @@ function graphemeWidth(grapheme: string): number {
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemes(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -61,7 +66,7 @@ function cellsOf(text: string, offset: number): Cell[] {
     column += width;
   };
   if (ASCII.test(text)) for (let i = 0; i < text.length; i++) push(text[i]!, offset + i);
-  else for (const { segment, index } of segmenter.segment(text)) push(segment, offset + index);
+  else for (const { segment, index } of graphemes(text)) push(segment, offset + index);
   return cells;
 }
 

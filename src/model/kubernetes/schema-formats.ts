@@ -140,7 +140,7 @@ export function isSchedule(text: string): boolean {
   const trimmed = text.trim();
   if (/^(?:CRON_)?TZ=/.test(trimmed)) return false;
   if (trimmed.startsWith("@")) {
-    return /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/.test(
+    return /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|\u00b5s|ms|s|m|h))+)$/.test(
       trimmed,
     );
   }

@@ -50,11 +50,11 @@ export default defineRule({
   on: {
     Contract(contract, { report }) {
       const { network } = contract;
-      const plain = contract.planes.flatMap(({ workload }) => (workload === undefined ? [] : [workload]));
+      const servers = new Set(contract.planes.map(({ workload }) => workload));
       for (const policy of network.pods.policies) {
         const ours = contract.declared
           ? network.home.has(policy.info.namespace)
-          : plain.some((workload) => network.selects(policy, workload) === true);
+          : network.selected(policy).some((workload) => servers.has(workload));
         if (!ours) continue;
         const title = network.objectOf(policy).title;
         for (const { kind, path, whom, ports, other } of openParts(policy)) {

@@ -368,17 +368,17 @@ export function serverRole(container: Container): PlaneRole | undefined {
 function inferredPlanes(objects: readonly KubeObject[], texts: Texts): Plane[] {
   const out: MutablePlane[] = [];
   const taken = new Set<TextOrigin>();
+  const confsOf = byOwner(texts.confs);
+  const aclsOf = byOwner(texts.acls);
   for (const object of objects) {
     if (!(object instanceof Workload) || object.kind === "Job" || object.kind === "CronJob") continue;
     for (const container of object.containers) {
       const role = serverRole(container);
       if (role === undefined) continue;
       const plane = makePlane(role, object, container);
-      const mounted = configMapsOf(object);
-      const mine = (t: TextOrigin): boolean =>
-        t.owner !== undefined && t.owner.namespace === object.namespace && mounted.has(t.owner.name);
-      const confs = texts.confs.filter((c) => c.mode === role && mine(c));
-      const acls = texts.acls.filter((a) => mine(a));
+      const mounted = [...configMapsOf(object)].map((name) => `${object.namespace}\n${name}`);
+      const confs = inOrder(mounted.flatMap((key) => confsOf.get(key) ?? [])).filter((c) => c.mode === role);
+      const acls = inOrder(mounted.flatMap((key) => aclsOf.get(key) ?? []));
       for (const t of [...confs, ...acls]) taken.add(t);
       addServers(plane, confs, acls);
       out.push(plane);
@@ -396,6 +396,28 @@ function inferredPlanes(objects: readonly KubeObject[], texts: Texts): Plane[] {
     addServers(plane, free, acls);
   }
   return pair(out);
+}
+
+interface Numbered<T> {
+  readonly text: T;
+  readonly index: number;
+}
+
+/** Texts by the namespace and name of the object that holds them. */
+function byOwner<T extends TextOrigin>(texts: readonly T[]): ReadonlyMap<string, readonly Numbered<T>[]> {
+  const out = new Map<string, Numbered<T>[]>();
+  texts.forEach((text, index) => {
+    if (text.owner === undefined) return;
+    const key = `${text.owner.namespace}\n${text.owner.name}`;
+    const list = out.get(key);
+    if (list === undefined) out.set(key, [{ text, index }]);
+    else list.push({ text, index });
+  });
+  return out;
+}
+
+function inOrder<T>(texts: readonly Numbered<T>[]): T[] {
+  return [...texts].sort((a, b) => a.index - b.index).map(({ text }) => text);
 }
 
 /** The last part of the path that a configuration's `aclfile` names. */
@@ -444,12 +466,14 @@ function configMapsOf(workload: Workload): ReadonlySet<string> {
 function pair(planes: MutablePlane[]): Plane[] {
   const data = planes.filter((p) => p.role === "data");
   const sentinels = planes.filter((p) => p.role === "sentinel");
+  const byWorkload = (own: readonly MutablePlane[]): ReadonlyMap<Workload, MutablePlane> =>
+    new Map(own.flatMap((p) => (p.workload === undefined ? [] : [[p.workload, p] as const])).reverse());
+  const workloads = { data: byWorkload(data), sentinel: byWorkload(sentinels) };
+  const single = data.length === 1 && sentinels.length === 1;
   for (const plane of planes) {
-    const others = plane.role === "data" ? sentinels : data;
-    plane.peer =
-      others.length === 1 && (plane.role === "data" ? data : sentinels).length === 1
-        ? others[0]
-        : others.find((o) => o.workload !== undefined && o.workload === plane.workload);
+    const other = plane.role === "data" ? "sentinel" : "data";
+    if (single) plane.peer = plane.role === "data" ? sentinels[0] : data[0];
+    else plane.peer = plane.workload === undefined ? undefined : workloads[other].get(plane.workload);
   }
   return planes;
 }

@@ -11,7 +11,8 @@ import { networkInputFromObjects, type PolicyHandle, type RawObject } from "./ne
 import type { Direction, Policy } from "./network-policy.js";
 import { isStandIn, withStandIns } from "./network-standin.js";
 import type { KubeObject } from "./object.js";
-import { type Labels, labelsOf, type Selector } from "./selector.js";
+import { PolicyIndex } from "./policy-index.js";
+import { LabelIndex, type Labels, labelsOf, type Selector } from "./selector.js";
 import { Workload } from "./workload.js";
 
 interface Owned extends RawObject {
@@ -89,6 +90,9 @@ export class ContractNetwork {
   readonly #defaultNamespace: string;
   readonly #engines: Engines;
   #declared: { readonly network: DeclaredNetwork | undefined } | undefined;
+  #index: PolicyIndex | undefined;
+  #nobody: readonly Policy[] | undefined;
+  #workloads: ReadonlyMap<string, LabelIndex<Workload>> | undefined;
 
   constructor(contract: Contract) {
     this.contract = contract;
@@ -208,6 +212,21 @@ export class ContractNetwork {
     return this.has(policy, ...path) ? this.key(policy, ...path) : this.open(policy, path);
   }
 
+  /** The workloads that a policy surely selects. */
+  selected(policy: Policy): readonly Workload[] {
+    if (this.#workloads === undefined) {
+      const lists = new Map<string, Workload[]>();
+      for (const workload of this.contract.workloads) {
+        const namespace = this.namespaceOf(workload);
+        const list = lists.get(namespace);
+        if (list === undefined) lists.set(namespace, [workload]);
+        else list.push(workload);
+      }
+      this.#workloads = new Map([...lists].map(([name, list]) => [name, new LabelIndex(list, (w) => w.podLabels)]));
+    }
+    return this.#workloads.get(policy.info.namespace)?.select(policy.selector) ?? [];
+  }
+
   /** Whether a policy surely selects a pod, may do so once labels are set at run time or filled in, or does not. */
   selects(policy: Policy, workload: Workload): boolean | "maybe" {
     if (policy.info.namespace !== this.namespaceOf(workload)) return false;
@@ -217,26 +236,48 @@ export class ContractNetwork {
     return mayMatchAtRunTime(policy.selector, labels) ? "maybe" : false;
   }
 
+  get index(): PolicyIndex {
+    this.#index ??= new PolicyIndex(
+      this.pods,
+      (policy) =>
+        isOpaque(this.objectOf(policy).get("spec", "podSelector")) ||
+        (policy.selector.kind === "some" && policy.selector.requirements.some(({ key }) => RUN_TIME_KEY.test(key))),
+    );
+    return this.#index;
+  }
+
+  /** Whether a policy of a direction may select a workload once labels are set at run time or filled in. */
+  maySelect(workload: Workload, direction: Direction): boolean {
+    const namespace = this.namespaceOf(workload);
+    const policies = isOpaque(workload.podLabels) ? this.index.of(namespace) : this.index.uncertain(namespace);
+    return policies.some((policy) => policy.affects[direction] && this.selects(policy, workload) === "maybe");
+  }
+
   /** The directions in which a workload is open to all: no policy selects it there. Undecided ones are left out. */
   openDirections(workload: Workload): readonly Direction[] {
     if (this.foreign.length > 0 || workload.podSpec["hostNetwork"] === true) return [];
-    const { policies } = this.pods;
     const pods = this.podsOf(workload);
     return (["ingress", "egress"] as const).filter(
       (direction) =>
-        pods.some((pod) => this.pods.isolating(pod, direction).length === 0) &&
-        !policies.some((policy) => policy.affects[direction] && this.selects(policy, workload) === "maybe"),
+        pods.some((pod) => this.pods.isolating(pod, direction).length === 0) && !this.maySelect(workload, direction),
     );
   }
 
   /** Namespaces of the contract in which no policy denies a direction for all pods, and where that should stand. */
   undenied(): { readonly namespace: string; readonly directions: readonly Direction[]; readonly at: Place }[] {
     if (this.foreign.length > 0) return [];
+    const firstOf = new Map<string, Workload>();
+    for (const servers of [true, false]) {
+      for (const workload of this.contract.workloads) {
+        const namespace = this.namespaceOf(workload);
+        if (firstOf.has(namespace) || (servers && this.contract.planesOf(workload).length === 0)) continue;
+        firstOf.set(namespace, workload);
+      }
+    }
     return [...this.home].flatMap((namespace) => {
-      const workloads = this.contract.workloads.filter((w) => this.namespaceOf(w) === namespace);
-      const [first] = [...workloads.filter((w) => this.contract.planesOf(w).length > 0), ...workloads];
+      const first = firstOf.get(namespace);
       if (first === undefined) return [];
-      const own = this.pods.policies.filter(({ info }) => info.namespace === namespace);
+      const own = this.index.of(namespace);
       const undecided = own.some((policy) => {
         const object = this.objectOf(policy);
         return isOpaque(object.get("spec", "podSelector")) || isOpaque(object.get("spec", "policyTypes"));
@@ -261,25 +302,32 @@ export class ContractNetwork {
     });
   }
 
+  /** Policies that select nobody in the namespace that they name. */
+  get #astray(): readonly Policy[] {
+    this.#nobody ??= this.pods.policies.filter(
+      (policy) =>
+        policy.selector.kind === "some" &&
+        this.has(policy, "metadata", "namespace") &&
+        this.pods.selects(policy).every(isStandIn),
+    );
+    return this.#nobody;
+  }
+
   /** The place that leaves a workload open: a policy that misses it by its namespace or its types, else the workload. */
   isolatorOf(workload: Workload): Place {
     const labels = labelsOf(workload.podLabels);
-    for (const policy of this.pods.policies) {
-      if (policy.info.namespace === this.namespaceOf(workload)) {
-        if (policy.selector.matches(labels)) return this.types(policy);
-      } else if (policy.selector.kind === "some" && policy.selector.matches(labels)) {
-        const nobody = this.pods.selects(policy).every(isStandIn);
-        if (nobody && this.has(policy, "metadata", "namespace")) return this.at(policy, "metadata", "namespace");
-      }
-    }
-    return workload.here;
+    const namespace = this.namespaceOf(workload);
+    const policy = this.index.first([
+      this.index.of(namespace).find(({ selector }) => selector.matches(labels)),
+      this.#astray.find(({ info, selector }) => info.namespace !== namespace && selector.matches(labels)),
+    ]);
+    if (policy === undefined) return workload.here;
+    return policy.info.namespace === namespace ? this.types(policy) : this.at(policy, "metadata", "namespace");
   }
 
   /** Whether a policy has rules of a direction for a workload and leaves the direction out of its types. */
   hasIgnoredRules(workload: Workload, direction: Direction): boolean {
-    return this.pods.policies.some(
-      (p) => !p.affects[direction] && p[direction].length > 0 && this.selects(p, workload) === true,
-    );
+    return this.index.inert(direction).some((policy) => this.selects(policy, workload) === true);
   }
 }
 

@@ -97,8 +97,5 @@ function breadth(policy: Policy): number {
 
 /** A policy that selects the pod and has rules of a direction which its types leave out. */
 function ignoredPolicy(network: ContractNetwork, pod: string, direction: Direction): Policy | undefined {
-  return network.pods.policies.find(
-    (policy) =>
-      !policy.affects[direction] && policy[direction].length > 0 && network.pods.selects(policy).includes(pod),
-  );
+  return network.index.inert(direction).find((policy) => network.pods.selects(policy).includes(pod));
 }

@@ -34,9 +34,12 @@ export function planeNeeds(contract: Contract): PlaneNeed[] {
     if (ports.ports.length > 0 && !out.has(key))
       out.set(key, { from, to, ports: ports.ports, purpose, certain: ports.certain, evident });
   };
+  const peers = new Set(contract.planes.filter(({ role }) => role === "sentinel").map(({ peer }) => peer));
+  const planesOf = new Map<Workload, Plane[]>();
+  for (const one of data) planesOf.set(one.workload, [...(planesOf.get(one.workload) ?? []), one]);
   for (const one of data) {
     const ports = servedPorts(contract, one);
-    const watched = contract.planes.some((p) => p.role === "sentinel" && (p.peer === one || data.length === 1));
+    const watched = peers.has(one) || (data.length === 1 && peers.size > 0);
     if (one.workload.replicas !== 1) {
       const evident = watched || replicates(contract, one);
       if (evident || one.workload.kind === "StatefulSet")
@@ -44,20 +47,29 @@ export function planeNeeds(contract: Contract): PlaneNeed[] {
     }
     for (const primary of primariesOf(contract, one)) {
       if (primary === one.workload) continue;
-      const other = data.find(({ workload }) => workload === primary);
+      const [other] = planesOf.get(primary) ?? [];
       if (other !== undefined) add(one.workload, primary, servedPorts(contract, other), "replication");
     }
   }
+  const groups = new Map<string, Set<(typeof sentinels)[number]>>();
   for (const sentinel of sentinels) {
-    for (const one of data) {
-      const watches =
-        sentinel.peer === one || data.length === 1 || monitored(contract, sentinel).includes(one.workload);
-      if (watches) add(sentinel.workload, one.workload, servedPorts(contract, one), "monitoring");
+    for (const key of groupsOf(contract, sentinel)) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, new Set([sentinel]));
+      else group.add(sentinel);
+    }
+  }
+  for (const sentinel of sentinels) {
+    const watched = new Set(monitored(contract, sentinel).flatMap((workload) => planesOf.get(workload) ?? []));
+    for (const one of data.length === 1 ? data : []) watched.add(one);
+    if (sentinel.peer?.workload !== undefined) watched.add(sentinel.peer);
+    for (const one of watched) {
+      add(sentinel.workload, one.workload!, servedPorts(contract, one), "monitoring");
     }
     if (sentinel.workload.replicas !== 1)
       add(sentinel.workload, sentinel.workload, servedPorts(contract, sentinel), "agreement between Sentinels");
-    for (const other of sentinels) {
-      if (other.workload !== sentinel.workload && sameGroup(contract, sentinel, other))
+    for (const other of new Set(groupsOf(contract, sentinel).flatMap((key) => [...groups.get(key)!]))) {
+      if (other.workload !== sentinel.workload)
         add(sentinel.workload, other.workload, servedPorts(contract, other), "agreement between Sentinels");
     }
   }
@@ -134,10 +146,9 @@ function masters(contract: Contract, plane: Plane): { readonly name: string; rea
   );
 }
 
-/** Sentinels that watch the same primary under the same name find each other through it. */
-function sameGroup(contract: Contract, a: Plane, b: Plane): boolean {
-  const theirs = masters(contract, b);
-  return masters(contract, a).some((one) => theirs.some(({ name, host }) => name === one.name && host === one.host));
+/** Sentinels that watch the same primary under the same name find each other through it: these are the ones. */
+function groupsOf(contract: Contract, plane: Plane): readonly string[] {
+  return masters(contract, plane).map(({ name, host }) => `${name}\n${host}`);
 }
 
 /** The workloads behind a host name that a server looks up. */

@@ -5,7 +5,7 @@ import { ConnectionSet } from "./connections.js";
 import type { ContractNetwork } from "./contract-network.js";
 import { mayMatchAtRunTime } from "./contract-network.js";
 import { findGap, type Gap } from "./network-gap.js";
-import type { Direction, Policy } from "./network-policy.js";
+import type { Policy } from "./network-policy.js";
 import type { Side } from "./network-types.js";
 import { addUp, type EdgeSum } from "./network-words.js";
 import { letsOutDns, type PlaneNeed, planeNeeds, resolvedName } from "./plane-needs.js";
@@ -102,16 +102,13 @@ function stoppedPairs(network: ContractNetwork, need: PlaneNeed): Stopped[] {
 /** A side that a rule may open once labels are set on running pods. */
 function maySideBeOpen(network: ContractNetwork, side: Side, peer: Workload): boolean {
   const labels = labelsOf(peer.podLabels);
-  const { policies } = network.pods;
   const atRunTime = (policy: Policy): boolean =>
     policy[side.direction].some((rule) =>
       rule.peers?.some((item) => item.kind === "pods" && mayMatchAtRunTime(item.pods, labels)),
     );
   if (side.isolating.some(atRunTime)) return true;
   // a policy that may come to select the pod, and then adds what it allows
-  return policies.some(
-    (policy) => policy.affects[side.direction] && policy.undecided && !side.isolating.includes(policy),
-  );
+  return network.index.undecided(side.direction).some((policy) => !side.isolating.includes(policy));
 }
 
 /** Planes that use host names while their policies let no question to a DNS server out. */
@@ -128,7 +125,7 @@ export function dnsFaults(contract: Contract): DnsFault[] {
     for (const pod of network.podsOf(workload)) {
       const isolating = network.pods.isolating(pod, "egress");
       if (isolating.length === 0 || isolating.some((policy) => policy.undecided || letsOutDns(policy))) continue;
-      if (maybeSelected(network, workload, "egress")) continue;
+      if (network.maySelect(workload, "egress")) continue;
       const policy = isolating.find(({ selector }) => selector.kind !== "everything") ?? isolating[0]!;
       const path = network.has(policy, "spec", "egress")
         ? ["spec", "egress"]
@@ -150,11 +147,5 @@ function isDeclaredDns(network: ContractNetwork, workload: Workload): boolean {
   return network.full.pods.some(
     ({ id, namespace }) =>
       namespace === "kube-system" && pod !== undefined && declared.expected(pod, id).has("UDP", 53),
-  );
-}
-
-function maybeSelected(network: ContractNetwork, workload: Workload, direction: Direction): boolean {
-  return network.pods.policies.some(
-    (policy) => policy.affects[direction] && network.selects(policy, workload) === "maybe",
   );
 }

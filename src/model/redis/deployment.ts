@@ -69,6 +69,8 @@ export class RedisDeployment {
   #roles: readonly RoleUser[] | undefined;
   #access: ReadonlyMap<Server, AccessList | undefined> | undefined;
   #lists: readonly AccessList[] | undefined;
+  /** Servers by the ACL that they read. */
+  #readers: Map<AclText, Server[]> | undefined;
   #version: { readonly id: string; readonly note: string | undefined; readonly asked: string | undefined } | undefined;
 
   constructor(contract: Contract, inputs: (server: Server) => ServerInputs) {
@@ -158,13 +160,22 @@ export class RedisDeployment {
 
   /** `acl-pubsub-default` of the configuration that names the file, where it is written. */
   #pubsubDefault(acl: AclText, role: PlaneRole): "allchannels" | "resetchannels" | undefined {
-    for (const plane of this.#contract.planes) {
-      if (plane.role !== role) continue;
-      for (const server of plane.servers) {
-        const value = server.acl === acl ? this.load(server)?.values.get("acl-pubsub-default") : undefined;
-        if (value?.state === "known" && (value.value === "allchannels" || value.value === "resetchannels")) {
-          return value.from === "default" ? undefined : value.value;
+    if (this.#readers === undefined) {
+      this.#readers = new Map();
+      for (const plane of this.#contract.planes) {
+        for (const server of plane.servers) {
+          if (server.acl === undefined) continue;
+          const servers = this.#readers.get(server.acl);
+          if (servers === undefined) this.#readers.set(server.acl, [server]);
+          else servers.push(server);
         }
+      }
+    }
+    for (const server of this.#readers.get(acl) ?? []) {
+      if (server.plane.role !== role) continue;
+      const value = this.load(server)?.values.get("acl-pubsub-default");
+      if (value?.state === "known" && (value.value === "allchannels" || value.value === "resetchannels")) {
+        return value.from === "default" ? undefined : value.value;
       }
     }
     return undefined;

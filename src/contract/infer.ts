@@ -9,6 +9,7 @@ import { buildContract, kubeObjects, serverRole, textKind } from "../model/build
 import type { Contract } from "../model/contract.js";
 import type { InputFile } from "../model/input.js";
 import type { KubeObject } from "../model/kubernetes/object.js";
+import { LabelIndex, parseMapSelector, parseSelector } from "../model/kubernetes/selector.js";
 import { Workload } from "../model/kubernetes/workload.js";
 import { asArray, asObject } from "../model/value.js";
 import { isCandidate, isTemplateSource } from "./classify.js";
@@ -114,6 +115,41 @@ function concernsRedis(file: InputFile): boolean {
   });
 }
 
+/** Where the pod selector of a kind stands; a Service's is a plain map. */
+const SELECTOR_FIELD: Readonly<Record<string, string>> = {
+  NetworkPolicy: "podSelector",
+  PodDisruptionBudget: "selector",
+  Service: "selector",
+};
+
+/** Policies, budgets and services of a directory without pods of theirs belong to the one directory whose pods they select. */
+function tieSelectors(
+  groups: ReadonlyMap<string, readonly InputFile[]>,
+  join: (directory: string, other: string) => void,
+): void {
+  const pods = new Map<string, { readonly directory: string; readonly workload: Workload }[]>();
+  for (const [directory, files] of groups) {
+    for (const workload of files.flatMap((file) => objectsOf(file).filter((o) => o instanceof Workload))) {
+      const list = pods.get(workload.namespace);
+      if (list === undefined) pods.set(workload.namespace, [{ directory, workload }]);
+      else list.push({ directory, workload });
+    }
+  }
+  const indexes = new Map([...pods].map(([name, list]) => [name, new LabelIndex(list, (p) => p.workload.podLabels)]));
+  for (const [directory, files] of groups.size > 1 ? groups : []) {
+    for (const o of files.flatMap(objectsOf)) {
+      const field = SELECTOR_FIELD[o.kind];
+      const index = field === undefined ? undefined : indexes.get(o.namespace);
+      if (field === undefined || index === undefined) continue;
+      const raw = o.get("spec", field);
+      const selector = o.kind === "Service" ? parseMapSelector(raw) : parseSelector(raw);
+      if (selector.kind !== "some") continue;
+      const homes = new Set(index.select(selector).map((p) => p.directory));
+      if (homes.size === 1 && !homes.has(directory)) join(directory, [...homes][0]!);
+    }
+  }
+}
+
 /** Joins directories that a file ties together; a joined group is named after its first directory. */
 function joinGroups(groups: ReadonlyMap<string, InputFile[]>): Map<string, InputFile[]> {
   const parent = new Map<string, string>();
@@ -167,6 +203,7 @@ function joinGroups(groups: ReadonlyMap<string, InputFile[]>): Map<string, Input
       }
     }
   }
+  tieSelectors(groups, join);
   const out = new Map<string, InputFile[]>();
   for (const [directory, files] of groups) {
     const root = find(directory);

@@ -187,7 +187,7 @@ export class YamlDocument {
   readonly meaning: ScalarMeaning;
   readonly value: unknown;
   readonly duplicates: readonly DuplicateKey[];
-  #tree: WeakRef<{ node: YamlNode | undefined }> | undefined;
+  #tree: { readonly node: YamlNode | undefined } | undefined;
   #views: Map<string, TextView> | undefined;
 
   constructor(
@@ -208,12 +208,15 @@ export class YamlDocument {
 
   /** The node tree; positions are offsets in the file. undefined for an empty document. */
   get root(): YamlNode | undefined {
-    const known = this.#tree?.deref();
-    if (known !== undefined) return known.node;
-    const node = buildTree(this.source.text.slice(this.start, this.end), this.start, this.meaning);
-    this.#tree = new WeakRef({ node });
-    if (node !== undefined) holder.set(node, this.#tree);
-    return node;
+    if (this.#tree === undefined) {
+      this.#tree = { node: buildTree(this.source.text.slice(this.start, this.end), this.start, this.meaning) };
+      let recent = grown.get(this.source);
+      if (recent === undefined) grown.set(this.source, (recent = []));
+      recent.push(this);
+      const oldest = recent.length > MAX_TREES ? recent.shift() : undefined;
+      if (oldest !== undefined) oldest.#tree = undefined;
+    }
+    return this.#tree?.node;
   }
 
   /** The node at a path, through aliases and merge keys; undefined where the path does not exist. */
@@ -340,8 +343,9 @@ export class YamlDocument {
   }
 }
 
-// keeps the WeakRef's holder alive exactly as long as its tree
-const holder = new WeakMap<object, unknown>();
+/** Trees kept of one file: they are many times larger than the values, and asked for again soon or not at all. */
+const MAX_TREES = 64;
+const grown = new WeakMap<Source, YamlDocument[]>();
 
 export function unalias(node: YamlNode | undefined): Exclude<YamlNode, YamlAlias> | undefined {
   let at = node;

@@ -127,6 +127,7 @@ function tieSelectors(
   groups: ReadonlyMap<string, readonly InputFile[]>,
   join: (directory: string, other: string) => void,
 ): void {
+  if (groups.size < 2) return;
   const pods = new Map<string, { readonly directory: string; readonly workload: Workload }[]>();
   for (const [directory, files] of groups) {
     for (const workload of files.flatMap((file) => objectsOf(file).filter((o) => o instanceof Workload))) {
@@ -136,7 +137,7 @@ function tieSelectors(
     }
   }
   const indexes = new Map([...pods].map(([name, list]) => [name, new LabelIndex(list, (p) => p.workload.podLabels)]));
-  for (const [directory, files] of groups.size > 1 ? groups : []) {
+  for (const [directory, files] of groups) {
     for (const o of files.flatMap(objectsOf)) {
       const field = SELECTOR_FIELD[o.kind];
       const index = field === undefined ? undefined : indexes.get(o.namespace);

@@ -1,0 +1,56 @@
+/** Which files are one contract where nobody declared it. */
+import { describe, expect, it } from "vitest";
+import { checkTree, tree } from "../support.js";
+
+const server = (name: string, namespace = "lab"): string => `apiVersion: apps/v1
+kind: StatefulSet
+metadata: { name: ${name}, namespace: ${namespace} }
+spec:
+  serviceName: ${name}
+  selector: { matchLabels: { app: ${name} } }
+  template:
+    metadata: { labels: { app: ${name} } }
+    spec: { containers: [{ name: redis, image: "redis:7.2.4" }] }
+`;
+const policy = (selector: string, namespace = "lab"): string => `apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: { name: np, namespace: ${namespace} }
+spec: { podSelector: ${selector}, policyTypes: [Ingress], ingress: [] }
+`;
+
+async function sets(files: Readonly<Record<string, string>>): Promise<Record<string, string | undefined>> {
+  const run = await checkTree(tree(files));
+  return Object.fromEntries(run.result.inputs.map((i) => [i.file, i.contract]));
+}
+
+describe("policies in a directory of their own", () => {
+  it("belong to the one directory whose pods they select", async () => {
+    expect(
+      await sets({ "app/redis.yaml": server("redis"), "policies/np.yaml": policy("{ matchLabels: { app: redis } }") }),
+    ).toEqual({ "app/redis.yaml": "app", "policies/np.yaml": "app" });
+  });
+
+  it.each([
+    ["pods of two directories", { "old/redis.yaml": server("redis") }, "{ matchLabels: { app: redis } }", "lab"],
+    ["every pod", {}, "{}", "lab"],
+    ["pods of another namespace", {}, "{ matchLabels: { app: redis } }", "elsewhere"],
+    ["other pods", {}, "{ matchLabels: { app: web } }", "lab"],
+  ])("are not tied by a selector of %s", async (_, more, selector, namespace) => {
+    const found = await sets({
+      "app/redis.yaml": server("redis"),
+      "policies/np.yaml": policy(selector, namespace),
+      ...more,
+    });
+    expect(found["app/redis.yaml"]).toBe("app");
+    expect(found["policies/np.yaml"]).toBeUndefined();
+  });
+
+  it("stay with the pods beside them", async () => {
+    const found = await sets({
+      "app/redis.yaml": server("redis"),
+      "web/np.yaml": policy("{ matchLabels: { app: redis } }"),
+      "web/redis.yaml": server("redis"),
+    });
+    expect(found["web/np.yaml"]).toBe("web");
+  });
+});

@@ -166,6 +166,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     program.command("explain").description("why, bad, good, fix and source of one rule").argument("<rule>"),
   ).action(action(async () => (await import("./rules.js")).explainCommand));
 
+  program
+    .command("init")
+    .description("write quorumlint.yaml from what is found, never over an existing one")
+    .argument("[path]", "the directory", ".")
+    .option("--stdout", "print it instead")
+    .action(action(async () => (await import("./init.js")).initCommand));
+
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

@@ -40,7 +40,16 @@ export interface Loaded {
 /** Files larger than this are named, not read: what is made of a manifest takes some fifty times its size. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 200_000;
-const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", ".terraform", ".venv", "__pycache__"]);
+/** Directories of tools, which hold nothing of a deployment. */
+export const SKIPPED: ReadonlySet<string> = new Set([
+  ".git",
+  "node_modules",
+  ".hg",
+  ".svn",
+  ".terraform",
+  ".venv",
+  "__pycache__",
+]);
 
 export class Reader {
   readonly host: Host;

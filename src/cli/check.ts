@@ -168,8 +168,8 @@ async function watchCheck(
       const state = `${host.changes}\n${run.result.inputs.map((i) => i.file).join("\n")}\n${run.faults.join("\n")}`;
       if (state !== before) {
         before = state;
-        if (terminal) process.stdout.write("\x1b[2J\x1b[3J\x1b[H");
-        else if (!first) note("quorumlint: something changed");
+        if (terminal && !first) process.stdout.write("\x1b[2J\x1b[3J\x1b[H");
+        if (!first) note("quorumlint: something changed");
         await finish(run, host, targets, options(), wanted, flags);
       }
       // a contract file that cannot be read gives no root, and its repair must be seen all the same

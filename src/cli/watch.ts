@@ -58,8 +58,8 @@ export async function watchAndRun(options: WatchOptions): Promise<number> {
   try {
     // watch before reading: a change during the first check is not lost
     for (const path of options.paths) tree.add(path);
-    await go();
     note("quorumlint: watching for changes; Ctrl-C ends it");
+    await go();
     await ended;
   } finally {
     clearTimeout(timer);

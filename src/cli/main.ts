@@ -168,6 +168,12 @@ export function commandTree(action: ActionOf): Command {
     .action(action(async () => (await import("./init.js")).initCommand));
 
   program
+    .command("lsp")
+    .description("language server on standard input and output")
+    .option("--stdio", "what it does anyway; many editors say it")
+    .action(action(async () => (await import("../lsp/server.js")).lspCommand));
+
+  program
     .command("completion")
     .description("print the completion script of a shell")
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))

@@ -34,7 +34,14 @@ export interface Loaded {
   readonly roots: readonly LoadedRoot[];
   /** The user's mistakes, ready to print: exit 2. */
   readonly faults: readonly string[];
+  /** Those of the faults that have a place in a contract file, for editors. */
+  readonly problems: readonly PlacedProblem[];
   readonly notes: readonly string[];
+}
+
+/** A fault in a contract file. `path` is absolute, the place is in its text. */
+export interface PlacedProblem extends ConfigProblem {
+  readonly path: string;
 }
 
 /** Files larger than this are named, not read: what is made of a manifest takes some fifty times its size. */
@@ -205,13 +212,16 @@ export function load(host: Host, paths: readonly string[], options: LoadOptions)
     }
   }
   const roots: LoadedRoot[] = [];
+  const problems: PlacedProblem[] = [];
   for (const { found, focuses } of wanted.values()) {
     const result =
       found.config === undefined
         ? inferRoot(host, found, focuses, options)
         : declaredRoot(host, found.config, focuses, options);
-    if ("faults" in result) faults.push(...result.faults);
-    else {
+    if ("faults" in result) {
+      faults.push(...result.faults);
+      for (const problem of result.problems) problems.push({ path: found.config!, ...problem });
+    } else {
       if (result.contracts.length === 0) {
         const more = focuses.length > 1 ? ` and ${focuses.length - 1} more` : "";
         notes.push(`nothing to check in ${found.asked}${more}: no Redis workload, configuration, ACL or program found`);
@@ -219,7 +229,7 @@ export function load(host: Host, paths: readonly string[], options: LoadOptions)
       roots.push(result);
     }
   }
-  return { roots, faults, notes };
+  return { roots, faults, problems, notes };
 }
 
 interface Found {
@@ -285,19 +295,20 @@ function printProblem(file: string, problem: ConfigProblem): string {
   return `${file}:${line}:${column}: ${problem.message}`;
 }
 
-function declaredRoot(
-  host: Host,
-  path: string,
-  focuses: readonly string[],
-  options: LoadOptions,
-): LoadedRoot | { faults: string[] } {
+interface Faulty {
+  readonly faults: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+function declaredRoot(host: Host, path: string, focuses: readonly string[], options: LoadOptions): LoadedRoot | Faulty {
   const root = dirname(path);
   const name = basename(path);
   const file = readInput(host, path, name, "yaml");
-  if (file === undefined) return { faults: [`there is no contract file ${path}`] };
-  if (file.fault !== undefined) return { faults: [`${path}: ${file.fault}`] };
+  if (file === undefined) return { faults: [`there is no contract file ${path}`], problems: [] };
+  if (file.fault !== undefined)
+    return { faults: [`${path}: ${file.fault}`], problems: [{ message: file.fault, at: file.source.span(0, 0) }] };
   const { config, problems } = readConfig(file.source, options.ruleIds);
-  if (config === undefined) return { faults: problems.map((p) => printProblem(path, p)) };
+  if (config === undefined) return { faults: problems.map((p) => printProblem(path, p)), problems };
   const reader = new Reader(host, root);
   const faults: ConfigProblem[] = [];
   const contracts: Contract[] = [];
@@ -327,7 +338,7 @@ function declaredRoot(
       }),
     );
   }
-  if (faults.length > 0) return { faults: faults.map((p) => printProblem(path, p)) };
+  if (faults.length > 0) return { faults: faults.map((p) => printProblem(path, p)), problems: faults };
   const unclaimed = options.strictDiscovery === true ? findUnclaimed(reader, config, claimed) : [];
   return { root, config, contracts, inputs: [...inputs.values()], unclaimed };
 }

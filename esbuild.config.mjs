@@ -36,15 +36,15 @@ const OTHER = "tools";
 const parts = {
   name: "parts",
   setup(b) {
-    b.onResolve({ filter: /^\.\// }, (args) =>
-      args.kind === "dynamic-import" && args.importer.endsWith("main.ts")
+    b.onResolve({ filter: /^\.\.?\// }, (args) =>
+      args.kind === "dynamic-import" && args.importer.endsWith("cli/main.ts")
         ? { path: `./part-${PARTS[args.path] ?? OTHER}.cjs`, external: true }
         : undefined,
     );
   },
 };
 const otherCommands = () =>
-  [...readFileSync("src/cli/main.ts", "utf8").matchAll(/import\("(\.\/[\w/-]+\.js)"\)/g)]
+  [...readFileSync("src/cli/main.ts", "utf8").matchAll(/import\("(\.\.?\/[\w/-]+\.js)"\)/g)]
     .map((m) => m[1])
     .filter((path, i, all) => PARTS[path] === undefined && all.indexOf(path) === i)
     .map((path) => `export * from ${JSON.stringify(path)};`)
@@ -102,6 +102,9 @@ const launched = {
 if (dev) {
   await build({
     ...cjs,
+    // it is started without the launcher, which alone can read the wrapped bundles
+    supported: common.supported,
+    plugins: common.plugins,
     entryPoints: ["src/dev/main.ts"],
     outfile: "dist/dev.cjs",
     external: [...common.external, "vitest", "esbuild"],

@@ -53,3 +53,20 @@ export async function lintTree(tree: Tree, today?: string): Promise<TreeResult> 
 export function tree(files: Readonly<Record<string, string>>): Tree {
   return new Map(Object.entries(files).map(([name, text]) => [name, new TextEncoder().encode(text)]));
 }
+
+const told = new Set<string>();
+
+/**
+ * True where a program is installed. Where it is not, one line says so and its tests pass without it; in the project's own
+ * run (`.ci/run` sets CI and installs them) a program listed there must be there.
+ */
+export function hasTool(name: string, required = false): boolean {
+  const there = (process.env["PATH"] ?? "")
+    .split(":")
+    .some((folder) => folder !== "" && existsSync(join(folder, name)));
+  if (there) return true;
+  if (required && process.env["CI"] !== undefined) throw new Error(`${name} is not installed; .ci/run installs it`);
+  if (!told.has(name)) console.log(`(no ${name} on this machine: its tests do not run here)`);
+  told.add(name);
+  return false;
+}

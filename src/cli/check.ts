@@ -3,8 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { rules } from "../../rules/index.js";
 import { type CheckOptions, type CheckRun, check } from "../contract/check.js";
+import { CONFIG_NAMES } from "../contract/config.js";
 import { Glob } from "../contract/glob.js";
 import type { Host } from "../contract/host.js";
+import { KeptHost } from "../contract/kept.js";
 import { memoryHost } from "../contract/memory.js";
 import { applyBaseline, BaselineError, parseBaseline, printBaseline, updateBaseline } from "../engine/baseline.js";
 import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
@@ -103,7 +105,7 @@ export async function checkCommand(paths: readonly string[], flags: CheckFlags):
     host = memoryHost(new Map([[name, await standardInput()]]), "/stdin");
     targets = ["/stdin"];
   } else targets = targets.map(absolute);
-  const options: CheckOptions = {
+  const options = (): CheckOptions => ({
     rules,
     today: flags.today ?? clock(),
     version: VERSION,
@@ -111,8 +113,21 @@ export async function checkCommand(paths: readonly string[], flags: CheckFlags):
     config: flags.config === undefined ? undefined : absolute(flags.config),
     strictDiscovery: flags.strictDiscovery,
     prepare: prepareParsers,
-  };
-  let run = await check(host, targets, options);
+  });
+  if (flags.watch === true) return watchCheck(targets, options, wanted, flags);
+  return finish(await check(host, targets, options()), host, targets, options(), wanted, flags);
+}
+
+/** Repairs where that was asked for, and prints; the exit code. */
+async function finish(
+  checked: CheckRun,
+  host: Host,
+  targets: readonly string[],
+  options: CheckOptions,
+  wanted: readonly Output[],
+  flags: CheckFlags,
+): Promise<number> {
+  let run = checked;
   if (run.faults.length > 0) {
     for (const fault of run.faults) note(`quorumlint: ${fault}`);
     return 2;
@@ -127,6 +142,48 @@ export async function checkCommand(paths: readonly string[], flags: CheckFlags):
     );
   await write(wanted, result, run, flags);
   return exitCode(result, flags);
+}
+
+/** Checks again at every change; what did not change is not read anew. */
+async function watchCheck(
+  targets: readonly string[],
+  options: () => CheckOptions,
+  wanted: readonly Output[],
+  flags: CheckFlags,
+): Promise<number> {
+  if (targets.includes("/stdin")) throw new UsageError("--watch needs files, not standard input");
+  if (flags.fix === true || flags.fixDryRun === true || flags.updateBaseline === true)
+    throw new UsageError("--watch only looks: it goes with neither --fix nor --update-baseline");
+  const missing = targets.find((target) => !existsSync(target));
+  if (missing !== undefined) throw new UsageError(`there is no file or directory ${missing}`);
+  const { watchAndRun } = await import("./watch.js");
+  const host = new KeptHost(disk);
+  const terminal = wanted.some((w) => w.file === undefined) && (await isTerminal(1));
+  let before = "";
+  return watchAndRun({
+    paths: flags.config === undefined ? targets : [...targets, absolute(flags.config)],
+    own: wanted.flatMap((w) => (w.file === undefined ? [] : [absolute(w.file)])),
+    run: async (first) => {
+      const run = await check(host, targets, options());
+      const state = `${host.changes}\n${run.result.inputs.map((i) => i.file).join("\n")}\n${run.faults.join("\n")}`;
+      if (state !== before) {
+        before = state;
+        if (terminal && !first) process.stdout.write("\x1b[2J\x1b[3J\x1b[H");
+        if (!first) note("quorumlint: something changed");
+        await finish(run, host, targets, options(), wanted, flags);
+      }
+      // a contract file that cannot be read gives no root, and its repair must be seen all the same
+      return run.roots.length > 0 ? run.roots.map((r) => r.root) : targets.flatMap(contractFileAbove);
+    },
+  });
+}
+
+function contractFileAbove(target: string): string[] {
+  for (let at = target; ; at = dirname(at)) {
+    const found = CONFIG_NAMES.map((name) => join(at, name)).find((file) => existsSync(file));
+    if (found !== undefined) return [found];
+    if (at === dirname(at)) return [];
+  }
 }
 
 function exitCode(result: LintResult, flags: CheckFlags): number {

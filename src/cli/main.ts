@@ -1,5 +1,5 @@
 /** The command line: arguments in, exit code out. Output, clock and process live here and nowhere below. */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { VERSION } from "../version.js";
 import { note, print } from "./output.js";
 
@@ -31,14 +31,13 @@ function colorOptions(command: Command): Command {
   return command.option("--color", "use colours whatever the terminal says").option("--no-color", "use no colours");
 }
 
-/** Runs the command line; resolves to the exit code. */
-export async function run(argv: readonly string[]): Promise<number> {
-  // printing the version must not cost more than node itself
-  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    print(VERSION);
-    return 0;
-  }
-  let code = 0;
+/** Makes a command's action of the function that does it, loaded when it is asked for. */
+type ActionOf = <A extends unknown[]>(
+  load: () => Promise<(...args: A) => Promise<number>>,
+) => (...args: A) => Promise<void>;
+
+/** All commands with their options: what completions and the man page are made of. */
+export function commandTree(action: ActionOf): Command {
   const program = new Command("quorumlint");
   program
     .description("Reads all files of a Redis-with-Sentinel deployment as one contract and says where it is broken.")
@@ -46,12 +45,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     .exitOverride()
     .showSuggestionAfterError(true)
     .configureOutput({ outputError: (text, write) => write(text) });
-
-  const action =
-    <A extends unknown[]>(load: () => Promise<(...args: A) => Promise<number>>) =>
-    async (...args: A): Promise<void> => {
-      code = await (await load())(...args);
-    };
 
   colorOptions(
     program
@@ -76,6 +69,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       .option("--update-baseline", "write the baseline: create it, or take out what is gone")
       .option("--fix", "repair what has one right answer")
       .option("--fix-dry-run", "print the repairs as a diff")
+      .option("--watch", "check again when a file changes, until Ctrl-C")
       .option("--stdin-filename <name>", "name of the file on standard input")
       .option("--today <date>", "the day that expiry dates are compared with", day)
       .option("--quiet", "print errors only")
@@ -164,6 +158,39 @@ export async function run(argv: readonly string[]): Promise<number> {
     program.command("explain").description("why, bad, good, fix and source of one rule").argument("<rule>"),
   ).action(action(async () => (await import("./rules.js")).explainCommand));
 
+  program
+    .command("init")
+    .description("write quorumlint.yaml from what is found, never over an existing one")
+    .argument("[path]", "the directory", ".")
+    .option("--stdout", "print it instead")
+    .action(action(async () => (await import("./init.js")).initCommand));
+
+  program
+    .command("lsp")
+    .description("language server on standard input and output")
+    .option("--stdio", "what it does anyway; many editors say it")
+    .action(action(async () => (await import("../lsp/server.js")).lspCommand));
+
+  program
+    .command("completion")
+    .description("print the completion script of a shell")
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
+    .action(action(async () => (await import("./completion.js")).completionCommand));
+
+  return program;
+}
+
+/** Runs the command line; resolves to the exit code. */
+export async function run(argv: readonly string[]): Promise<number> {
+  // printing the version must not cost more than node itself
+  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+    print(VERSION);
+    return 0;
+  }
+  let code = 0;
+  const program = commandTree((load) => async (...args) => {
+    code = await (await load())(...args);
+  });
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

@@ -13,7 +13,7 @@ import {
 import type { Contract } from "../model/contract.js";
 import { Glob } from "./glob.js";
 import type { Host } from "./host.js";
-import { type LoadedRoot, load } from "./load.js";
+import { type LoadedRoot, load, type PlacedProblem } from "./load.js";
 
 export interface CheckOptions {
   readonly rules: readonly Rule[];
@@ -30,6 +30,7 @@ export interface CheckRun {
   readonly result: LintResult;
   readonly roots: readonly LoadedRoot[];
   readonly faults: readonly string[];
+  readonly problems: readonly PlacedProblem[];
   readonly notes: readonly string[];
 }
 
@@ -79,6 +80,7 @@ export async function check(host: Host, paths: readonly string[], options: Check
     },
     roots: loaded.roots,
     faults: loaded.faults,
+    problems: loaded.problems,
     notes: loaded.notes,
   };
 }

@@ -34,13 +34,29 @@ export interface Loaded {
   readonly roots: readonly LoadedRoot[];
   /** The user's mistakes, ready to print: exit 2. */
   readonly faults: readonly string[];
+  /** Those of the faults that have a place in a contract file, for editors. */
+  readonly problems: readonly PlacedProblem[];
   readonly notes: readonly string[];
+}
+
+/** A fault in a contract file. `path` is absolute, the place is in its text. */
+export interface PlacedProblem extends ConfigProblem {
+  readonly path: string;
 }
 
 /** Files larger than this are named, not read: what is made of a manifest takes some fifty times its size. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 200_000;
-const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", ".terraform", ".venv", "__pycache__"]);
+/** Directories of tools, which hold nothing of a deployment. */
+export const SKIPPED: ReadonlySet<string> = new Set([
+  ".git",
+  "node_modules",
+  ".hg",
+  ".svn",
+  ".terraform",
+  ".venv",
+  "__pycache__",
+]);
 
 export class Reader {
   readonly host: Host;
@@ -181,7 +197,8 @@ function makeInput(
 export function load(host: Host, paths: readonly string[], options: LoadOptions): Loaded {
   const faults: string[] = [];
   const notes: string[] = [];
-  const roots = new Map<string, LoadedRoot>();
+  // paths of one contract file or one undeclared directory are one load: a hook passes every file of a commit
+  const wanted = new Map<string, { readonly found: Found; readonly focuses: string[] }>();
   for (const path of paths) {
     const what = host.stat(path);
     if (what === undefined) {
@@ -189,19 +206,30 @@ export function load(host: Host, paths: readonly string[], options: LoadOptions)
       continue;
     }
     for (const found of locate(host, path, what, options)) {
-      if (roots.has(found.key)) continue;
-      const result =
-        found.config === undefined
-          ? inferRoot(host, found, options)
-          : declaredRoot(host, found.config, found.focus, options);
-      if ("faults" in result) faults.push(...result.faults);
-      else {
-        if (result.contracts.length === 0) notes.push(found.note);
-        roots.set(found.key, result);
-      }
+      const known = wanted.get(found.key);
+      if (known === undefined) wanted.set(found.key, { found, focuses: [found.focus] });
+      else known.focuses.push(found.focus);
     }
   }
-  return { roots: [...roots.values()], faults, notes };
+  const roots: LoadedRoot[] = [];
+  const problems: PlacedProblem[] = [];
+  for (const { found, focuses } of wanted.values()) {
+    const result =
+      found.config === undefined
+        ? inferRoot(host, found, focuses, options)
+        : declaredRoot(host, found.config, focuses, options);
+    if ("faults" in result) {
+      faults.push(...result.faults);
+      for (const problem of result.problems) problems.push({ path: found.config!, ...problem });
+    } else {
+      if (result.contracts.length === 0) {
+        const more = focuses.length > 1 ? ` and ${focuses.length - 1} more` : "";
+        notes.push(`nothing to check in ${found.asked}${more}: no Redis workload, configuration, ACL or program found`);
+      }
+      roots.push(result);
+    }
+  }
+  return { roots, faults, problems, notes };
 }
 
 interface Found {
@@ -213,36 +241,35 @@ interface Found {
   readonly focus: string;
   /** Directories below that have contract files of their own. */
   readonly claimed: readonly string[];
-  readonly note: string;
+  /** The path as it was given, for notes. */
+  readonly asked: string;
 }
 
 /** Which contract files and which undeclared tree a path stands for. */
 function locate(host: Host, path: string, what: "file" | "directory", options: LoadOptions): Found[] {
-  const note = `nothing to check in ${path}: no Redis workload, configuration, ACL or program found`;
-  if (options.config !== undefined) {
-    return [
-      { key: options.config, config: options.config, root: dirname(options.config), focus: path, claimed: [], note },
-    ];
-  }
-  if (what === "file" && CONFIG_NAMES.includes(basename(path))) {
-    return [{ key: path, config: path, root: dirname(path), focus: dirname(path), claimed: [], note }];
-  }
+  const declared = (config: string, focus: string): Found => ({
+    key: config,
+    config,
+    root: dirname(config),
+    focus,
+    claimed: [],
+    asked: path,
+  });
+  if (options.config !== undefined) return [declared(options.config, path)];
+  if (what === "file" && CONFIG_NAMES.includes(basename(path))) return [declared(path, dirname(path))];
   const start = what === "file" ? dirname(path) : path;
   const above = configAbove(host, start);
   if (above !== undefined) {
-    const config = { key: `${above}\n${path}`, config: above, root: dirname(above), focus: path, claimed: [], note };
+    const config = declared(above, path);
     if (what === "file" || dirname(above) === start)
-      return [config, ...(what === "file" ? [] : below(host, start, note))];
+      return [config, ...(what === "file" ? [] : below(host, start).map((c) => declared(c, dirname(c))))];
     const touches = declaredTouches(host, above, path, options);
     if (touches) return [config];
   }
-  if (what === "file")
-    return [{ key: `infer:${start}`, config: undefined, root: start, focus: path, claimed: [], note }];
-  const configs = below(host, start, note);
-  return [
-    ...configs,
-    { key: `infer:${start}`, config: undefined, root: start, focus: path, claimed: configs.map((c) => c.root), note },
-  ];
+  const undeclared = { key: `infer:${start}`, config: undefined, root: start, focus: path, asked: path };
+  if (what === "file") return [{ ...undeclared, claimed: [] }];
+  const configs = below(host, start).map((c) => declared(c, dirname(c)));
+  return [...configs, { ...undeclared, claimed: configs.map((c) => c.root) }];
 }
 
 function configAbove(host: Host, start: string): string | undefined {
@@ -252,15 +279,14 @@ function configAbove(host: Host, start: string): string | undefined {
   }
 }
 
-function below(host: Host, start: string, note: string): Found[] {
+function below(host: Host, start: string): string[] {
   return walk(host, start)
     .filter((f) => f.includes("/") && CONFIG_NAMES.includes(basename(f)))
-    .map((f) => join(start, f))
-    .map((config) => ({ key: config, config, root: dirname(config), focus: dirname(config), claimed: [], note }));
+    .map((f) => join(start, f));
 }
 
 function declaredTouches(host: Host, config: string, path: string, options: LoadOptions): boolean {
-  const result = declaredRoot(host, config, path, options);
+  const result = declaredRoot(host, config, [path], options);
   return "faults" in result || result.contracts.length > 0;
 }
 
@@ -269,33 +295,33 @@ function printProblem(file: string, problem: ConfigProblem): string {
   return `${file}:${line}:${column}: ${problem.message}`;
 }
 
-function declaredRoot(
-  host: Host,
-  path: string,
-  focus: string,
-  options: LoadOptions,
-): LoadedRoot | { faults: string[] } {
+interface Faulty {
+  readonly faults: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+function declaredRoot(host: Host, path: string, focuses: readonly string[], options: LoadOptions): LoadedRoot | Faulty {
   const root = dirname(path);
   const name = basename(path);
   const file = readInput(host, path, name, "yaml");
-  if (file === undefined) return { faults: [`there is no contract file ${path}`] };
-  if (file.fault !== undefined) return { faults: [`${path}: ${file.fault}`] };
+  if (file === undefined) return { faults: [`there is no contract file ${path}`], problems: [] };
+  if (file.fault !== undefined)
+    return { faults: [`${path}: ${file.fault}`], problems: [{ message: file.fault, at: file.source.span(0, 0) }] };
   const { config, problems } = readConfig(file.source, options.ruleIds);
-  if (config === undefined) return { faults: problems.map((p) => printProblem(path, p)) };
+  if (config === undefined) return { faults: problems.map((p) => printProblem(path, p)), problems };
   const reader = new Reader(host, root);
   const faults: ConfigProblem[] = [];
   const contracts: Contract[] = [];
   const inputs = new Map<string, Input>();
   inputs.set(name, { file: name, kind: "contract", contract: undefined });
   const claimed = new Set<string>();
-  const wanted = relativeTo(root, focus) ?? "";
+  const wanted = focuses.map((focus) => relativeTo(root, focus) ?? "");
+  const whole = wanted.some((w) => w === "" || w === name);
   for (const [contractName, contract] of config.contracts) {
     const collected = collect(reader, config, contractName, contract, faults);
     for (const f of collected.files) claimed.add(f.file);
     const touches =
-      wanted === "" ||
-      wanted === name ||
-      collected.files.some((f) => f.file === wanted || f.file.startsWith(`${wanted}/`));
+      whole || collected.files.some((f) => wanted.some((w) => f.file === w || f.file.startsWith(`${w}/`)));
     if (!touches) continue;
     for (const f of collected.files) inputs.set(f.file, { file: f.file, kind: f.kind, contract: contractName });
     contracts.push(
@@ -312,7 +338,7 @@ function declaredRoot(
       }),
     );
   }
-  if (faults.length > 0) return { faults: faults.map((p) => printProblem(path, p)) };
+  if (faults.length > 0) return { faults: faults.map((p) => printProblem(path, p)), problems: faults };
   const unclaimed = options.strictDiscovery === true ? findUnclaimed(reader, config, claimed) : [];
   return { root, config, contracts, inputs: [...inputs.values()], unclaimed };
 }
@@ -452,12 +478,12 @@ function planeKind(path: string, kind: FileKind): FileKind {
   return /\.(ya?ml|json)$/i.test(path) ? "kubernetes" : kind;
 }
 
-function inferRoot(host: Host, found: Found, options: LoadOptions): LoadedRoot {
+function inferRoot(host: Host, found: Found, focuses: readonly string[], options: LoadOptions): LoadedRoot {
   const reader = new Reader(host, found.root);
   const claimed = found.claimed.map((c) => relativeTo(found.root, c) ?? "");
   const paths = reader.walk("").filter((p) => !claimed.some((c) => c !== "" && p.startsWith(`${c}/`)));
-  const focus = relativeTo(found.root, found.focus) ?? "";
+  const wanted = new Set(focuses.map((focus) => relativeTo(found.root, focus) ?? ""));
   const { contracts, inputs } = inferContracts(reader, paths, { today: options.today, setting: () => NO_SETTING });
-  const wanted = focus === "" ? contracts : contracts.filter((c) => c.files.some((f) => f.file === focus));
-  return { root: found.root, config: undefined, contracts: wanted, inputs, unclaimed: [] };
+  const touched = wanted.has("") ? contracts : contracts.filter((c) => c.files.some((f) => wanted.has(f.file)));
+  return { root: found.root, config: undefined, contracts: touched, inputs, unclaimed: [] };
 }

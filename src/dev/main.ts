@@ -1,12 +1,14 @@
 /** Second half of `npm run gen`: what needs the rules themselves. */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { manPage } from "./man-page.js";
 import { ruleDocuments } from "./rule-docs.js";
 import { writeOrCompare } from "./write.mjs";
 
 async function main(checkOnly: boolean): Promise<number> {
   const docs = await ruleDocuments(process.cwd());
-  const stale = [...writeOrCompare(docs, checkOnly), ...orphans(docs, checkOnly)];
+  const pages = new Map([...docs, ["man/quorumlint.1", manPage()]]);
+  const stale = [...writeOrCompare(pages, checkOnly), ...orphans(docs, checkOnly)];
   if (!checkOnly) return 0;
   for (const file of stale) console.error(`${file} is not what its sources say; run: npm run gen`);
   return stale.length > 0 ? 1 : 0;

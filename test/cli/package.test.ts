@@ -36,7 +36,7 @@ it("packs, installs, runs, and is imported with types", { timeout: 300_000 }, ()
 
   // what a user needs and nothing else
   const tops = readdirSync(own).sort();
-  expect(tops).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "package.json", "schemas"]);
+  expect(tops).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "man", "package.json", "schemas"]);
   expect(existsSync(join(own, "dist/types/src/index.d.ts"))).toBe(true);
 
   const check = run(

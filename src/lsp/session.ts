@@ -112,7 +112,7 @@ export class Session {
     this.#buffers.set(path, { version, text });
     this.host.setBuffer(path, text);
     if (opened) this.#retarget();
-    this.#touch(path);
+    if (opened || this.#matters(path)) this.#touch(path);
   }
 
   closeBuffer(path: string): void {
@@ -212,6 +212,20 @@ export class Session {
     this.#generation++;
     if (gone) this.#publish();
     this.#schedule();
+  }
+
+  /** Whether a file that the last check could see had a part in it: most files of a large folder have none. */
+  #matters(path: string): boolean {
+    return [...this.#targets.values()].some(
+      ({ path: target, run }) =>
+        run === undefined ||
+        run.faults.length > 0 ||
+        this.#stale.has(target) ||
+        run.roots.some((root) => {
+          const file = relativeTo(root.root, path);
+          return file !== undefined && root.inputs.some((input) => input.file === file);
+        }),
+    );
   }
 
   #touch(path: string): void {

@@ -74,6 +74,7 @@ export async function watchAndRun(options: WatchOptions): Promise<number> {
 class TreeWatcher {
   readonly #changed: (path: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
+  #told = false;
   /** The one recursive watcher that macOS and Windows have; elsewhere each directory gets its own. */
   readonly #native = process.platform === "darwin" || process.platform === "win32";
 
@@ -125,7 +126,10 @@ class TreeWatcher {
       watcher.on("error", () => this.#drop(directory));
       this.#watchers.set(directory, watcher);
       return true;
-    } catch {
+    } catch (error) {
+      // too many watches, or a directory that may not be read: said once, because its changes will not be seen
+      if (!this.#told) note(`quorumlint: ${directory} is not watched: ${(error as Error).message}`);
+      this.#told = true;
       return false;
     }
   }

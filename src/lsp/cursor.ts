@@ -10,14 +10,15 @@ export interface Cursor {
   readonly start: number;
 }
 
-/** Lines above the cursor that are looked at. */
+/** Lines above the cursor that are looked at, and how long they may be: nobody writes longer ones by hand. */
 const MAX_LINES = 20_000;
+const MAX_LENGTH = 2000;
 const KEY = /^((?:"[^"]*"|'[^']*'|[^\s:#,{}[\]"'][^:#,{}[\]]*))[ \t]*:(?=[ \t]|$)/;
 
 export function cursorAt(text: string, offset: number): Cursor | undefined {
   const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
   const line = text.slice(lineStart, offset);
-  if (/(?:^|\s)#/.test(line)) return undefined;
+  if (line.length > MAX_LENGTH || /(?:^|\s)#/.test(line)) return undefined;
   const lead = /^[ ]*(?:-[ ]+)*/.exec(line)![0];
   const dashes = [...lead].flatMap((c, i) => (c === "-" ? [i] : []));
   const path = outerPath(text, lineStart, dashes[0] ?? lead.length, dashes.length > 0);
@@ -67,40 +68,31 @@ function inFlow(outer: readonly string[], first: string | undefined, rest: strin
   return list ? { path, key: "[]", typed, start } : { path, key, typed, start };
 }
 
-/** The keys above a line that is indented by `indent`. */
-function outerPath(text: string, lineStart: number, indent: number, item: boolean): string[] {
+/** The keys above a line that begins with a key, or with the dash of an item, in a column. */
+function outerPath(text: string, lineStart: number, column: number, item: boolean): string[] {
   const path: string[] = [];
-  let limit = indent;
-  // the items of a list may stand as far left as its key
-  let orEqual = item;
+  // what the parent is searched of: a mapping's key, or an item's dash
+  let at = { column, item };
   let end = lineStart - 1;
-  for (let n = 0; end >= 0 && n < MAX_LINES && (limit > 0 || orEqual); n++) {
-    const start = text.lastIndexOf("\n", end - 1) + 1;
-    const line = text.slice(start, end).replace(/\r$/, "");
+  for (let n = 0; end >= 0 && n < MAX_LINES && (at.item || at.column > 0); n++) {
+    const start = end === 0 ? 0 : text.lastIndexOf("\n", end - 1) + 1;
+    const line = text.slice(start, Math.min(end, start + MAX_LENGTH)).replace(/\r$/, "");
     end = start - 1;
     const lead = /^[ ]*(?:-[ ]+)*/.exec(line)![0];
     const content = line.slice(lead.length);
-    if (content === "" || content.startsWith("#")) {
-      if (end < 0) break;
-      continue;
-    }
+    if (content === "" || content.startsWith("#")) continue;
     const dashes = [...lead].flatMap((c, i) => (c === "-" ? [i] : []));
     const key = KEY.exec(content);
-    const column = lead.length;
-    if (key !== null && (column < limit || (orEqual && dashes.length === 0 && column <= limit))) {
-      path.unshift(bare(key[1]!));
-      limit = column;
-      orEqual = false;
-    }
-    // this line opens the item that the cursor is in
-    for (const dash of dashes.reverse()) {
-      if (dash < limit || (dash === limit && !orEqual && path.length === 0 && key === null)) {
-        if (path.length > 0 || column <= indent) path.unshift("[]");
-        limit = dash;
-        orEqual = true;
-      }
-    }
-    if (end < 0) break;
+    const outside = at.item ? lead.length <= at.column : lead.length < at.column;
+    if (outside && key !== null) path.unshift(bare(key[1]!));
+    else if (at.item) {
+      // `- - a`: its inner list goes on with this item
+      const before = dashes.indexOf(at.column);
+      if (before <= 0) continue;
+      dashes.length = before;
+    } else if (key === null || lead.length !== at.column || dashes.length === 0) continue;
+    for (const _ of dashes) path.unshift("[]");
+    at = dashes.length > 0 ? { column: dashes[0]!, item: true } : { column: lead.length, item: false };
   }
   return path;
 }

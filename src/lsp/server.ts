@@ -44,7 +44,7 @@ export async function lspCommand(): Promise<number> {
     disk,
     rules,
     version: VERSION,
-    prepare: (contract) => prepareParsers(contract, true),
+    prepare: prepareParsers,
     today: clock,
     now: () => performance.now(),
     publish: (path, version, findings) => {

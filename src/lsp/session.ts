@@ -18,8 +18,8 @@ export interface SessionOptions {
   readonly disk: Host;
   readonly rules: CheckOptions["rules"];
   readonly version: string;
-  /** Makes the parsers of a contract ready, keeping nothing. */
-  readonly prepare: (contract: Contract) => Promise<void>;
+  /** Makes the parsers of a contract ready; `passing`: its texts are as somebody types them, not to be kept for later runs. */
+  readonly prepare: (contract: Contract, passing: boolean) => Promise<void>;
   /** `YYYY-MM-DD`. */
   readonly today: () => string;
   /** Milliseconds, from any origin. */
@@ -56,8 +56,9 @@ interface Target {
 /** A run that newer changes have overtaken. */
 class Overtaken extends Error {}
 
-/** The pause after a change, in milliseconds; after slow runs it is as long as the last one, up to a bound. */
-const PAUSE = 60;
+/** The pause after a change, in milliseconds: a breath where checks are fast, as long as the last check where they are slow. */
+const PAUSE = 5;
+const FAST = 30;
 const MAX_PAUSE = 1000;
 
 export class Session {
@@ -111,7 +112,7 @@ export class Session {
     this.#buffers.set(path, { version, text });
     this.host.setBuffer(path, text);
     if (opened) this.#retarget();
-    this.#touch(path);
+    if (opened || this.#matters(path)) this.#touch(path);
   }
 
   closeBuffer(path: string): void {
@@ -213,6 +214,20 @@ export class Session {
     this.#schedule();
   }
 
+  /** Whether a file that the last check could see had a part in it: most files of a large folder have none. */
+  #matters(path: string): boolean {
+    return [...this.#targets.values()].some(
+      ({ path: target, run }) =>
+        run === undefined ||
+        run.faults.length > 0 ||
+        this.#stale.has(target) ||
+        run.roots.some((root) => {
+          const file = relativeTo(root.root, path);
+          return file !== undefined && root.inputs.some((input) => input.file === file);
+        }),
+    );
+  }
+
   #touch(path: string): void {
     this.#generation++;
     for (const target of this.#targets.values()) {
@@ -226,7 +241,10 @@ export class Session {
   #schedule(): void {
     if (this.#closed || this.#stale.size === 0) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.settled(), Math.min(MAX_PAUSE, Math.max(PAUSE, this.#lasted)));
+    this.#timer = setTimeout(
+      () => void this.settled(),
+      this.#lasted < FAST ? PAUSE : Math.min(MAX_PAUSE, this.#lasted),
+    );
   }
 
   #work(): Promise<void> {
@@ -281,7 +299,7 @@ export class Session {
           const tree = target.trees.get(view.text);
           if (tree !== undefined) shell.set(view.text, tree);
         }
-        await this.#options.prepare(contract);
+        await this.#options.prepare(contract, target.run !== undefined);
         for (const { view } of contract.scripts) {
           const tree = shell.get(view.text);
           if (tree !== undefined) used.set(view.text, tree);

@@ -67,6 +67,31 @@ describe("exit codes", () => {
     expect(other.stderr).toContain("nothing to check");
   });
 
+  it("many files of one contract, as a hook passes them, are one check of it, whichever comes first", () => {
+    const folder = goldenCopy();
+    edit(folder, "infra/redis-lab/k3s/redis-sentinel.yaml", "minAvailable: 2", "minAvailable: 3");
+    writeFileSync(join(folder, "notes.md"), "hello");
+    const files = [
+      "notes.md",
+      "quorumlint.yaml",
+      "infra/redis-lab/config/redis.conf.tmpl",
+      "infra/redis-lab/README.md",
+    ];
+    for (const names of [files, [...files].reverse()]) {
+      const { code, result, stderr } = json(["check", ...names.map((f) => join(folder, f))]);
+      expect(code).toBe(1);
+      expect(stderr).toBe("");
+      expect(result.summary["contracts"]).toBe(1);
+      expect(result.diagnostics.map((d) => d.rule)).toEqual(["k8s/disruption-budget"]);
+    }
+    // without a contract file, what comes first may be none of ours
+    const plain = temporary();
+    writeFileSync(join(plain, "a.txt"), "hello");
+    writeFileSync(join(plain, "users.acl"), "user default on nopass ~* &* +@all\n");
+    const inferred = json(["check", join(plain, "a.txt"), join(plain, "users.acl")]);
+    expect(inferred.result.diagnostics.map((d) => d.rule)).toContain("acl/default-user");
+  });
+
   it.each([
     ["an option that is not there", ["check", "--fromat", "json"], "--fromat"],
     ["a format that is not there", ["check", "fixtures/redis-lab", "--format", "jsn"], 'did you mean "json"'],

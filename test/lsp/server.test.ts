@@ -264,6 +264,19 @@ describe("folders and files", () => {
     await c.untilRules(ACL, "acl/sentinel-control-user");
   });
 
+  it("a file of no contract costs no check, and takes nothing from the others", async () => {
+    const c = await start();
+    c.open("notes.txt", "hello\n");
+    c.open(SENTINEL);
+    await c.until("notes.txt", (shown) => shown.length === 0);
+    await c.untilRules(SENTINEL);
+    for (let i = 0; i < 5; i++) c.type("notes.txt", "hello", "hello hello");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(c.published.findLast((p) => p.uri === c.uri("notes.txt"))!.version).toBe(1);
+    c.type(SENTINEL, "minAvailable: 2", "minAvailable: 3");
+    await c.untilRules(SENTINEL, "k8s/disruption-budget");
+  });
+
   it("a new file that was never saved is part of an inferred contract", async () => {
     const folder = temporary();
     mkdirSync(join(folder, "k8s"));

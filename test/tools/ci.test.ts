@@ -1,7 +1,7 @@
 /** The GitHub action and the GitLab template: valid for their platforms, and their shell steps run as the platforms run them. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { validateAction, validateWorkflow } from "@action-validator/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -39,9 +39,28 @@ interface Job {
   readonly used: readonly Step[];
 }
 
+/**
+ * The action's folder as a runner has it after the first run: what `setup.mjs` would install and build is there already, so
+ * that a test changes nothing of this checkout.
+ */
+function actionFolder(): string {
+  const folder = temporary();
+  mkdirSync(join(folder, "src/dev"), { recursive: true });
+  cpSync(join(root, "src/dev/setup.mjs"), join(folder, "src/dev/setup.mjs"));
+  writeFileSync(join(folder, "package-lock.json"), "{}");
+  for (const made of ["node_modules/.package-lock.json", "dist/quorumlint.cjs"]) {
+    mkdirSync(dirname(join(folder, made)));
+    writeFileSync(join(folder, made), "");
+    utimesSync(join(folder, made), new Date(), new Date(Date.now() + 60_000));
+  }
+  symlinkSync(join(root, "bin"), join(folder, "bin"));
+  return folder;
+}
+
 /** Runs the composite action as a runner does: expressions filled in, each step a file for `bash -eo pipefail`. */
 function runAction(workspace: string, inputs: Record<string, string>): Job {
   const temp = temporary();
+  const path = actionFolder();
   const given = (name: string): string => inputs[name] ?? action.inputs[name]!.default ?? "";
   const outputs: Record<string, Record<string, string>> = {};
   const value = (path: string): string => {
@@ -77,7 +96,7 @@ function runAction(workspace: string, inputs: Record<string, string>): Job {
       timeout: 120_000,
       env: {
         ...process.env,
-        GITHUB_ACTION_PATH: root,
+        GITHUB_ACTION_PATH: path,
         RUNNER_TEMP: temp,
         GITHUB_OUTPUT: output,
         GITHUB_STEP_SUMMARY: summary,

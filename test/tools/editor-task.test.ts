@@ -77,7 +77,7 @@ describe.each(tasks.map((task) => [task.label, task] as const))("task %s", (_, t
       },
     ]);
     expect(found[0]!.endColumn).toBe(22);
-    expect(found[0]!.message).toMatch(/sentinel-control may not run config\|rewrite: [^%]*never completes$/);
+    expect(found[0]!.message).toMatch(/^the Sentinel-to-data user sentinel-control [^%]*config\|rewrite[^%]*$/);
     expect(task.problemMatcher.fileLocation).toEqual(["relative", "${workspaceFolder}"]);
   });
 

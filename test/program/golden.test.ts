@@ -1,25 +1,13 @@
 /** The program set of the golden contract: its manifests say what its scripts do, nothing more and nothing less. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseTree } from "jsonc-parser";
+import { basename, dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ScriptEffects } from "../../src/model/program/effects.js";
 import { sameSlot } from "../../src/model/program/keypattern.js";
-import { type JsonNode, type ManifestProgram, readProgramSet } from "../../src/model/program/manifest.js";
-import { Source, TextView } from "../../src/text/source.js";
+import type { ManifestProgram } from "../../src/model/program/manifest.js";
+import { programs, sets } from "./golden.js";
 import { analyse } from "./support.js";
-
-const root = fileURLToPath(new URL("../../fixtures/redis-lab/src/main/resources/redis", import.meta.url));
-const sets = ["foundation", "rate"].map((name) => {
-  const file = join(root, name, "program-set.json");
-  const text = readFileSync(file, "utf8");
-  return { file, set: readProgramSet(new TextView(new Source(file, text)), parseTree(text) as JsonNode) };
-});
-const programs = sets.flatMap(({ file, set }) =>
-  set.programs.map((program) => ({ id: program.id!.value, program, script: join(dirname(file), program.file!.value) })),
-);
 
 /** What the script does to each of its keys, by the name in the manifest. */
 function accessOf(program: ManifestProgram, effects: ScriptEffects): Record<string, string> {

@@ -47,6 +47,9 @@ import networkDefaultDeny from "./network/default-deny.js";
 import networkEdges from "./network/edges.js";
 import networkOpenRule from "./network/open-rule.js";
 import networkReachable from "./network/reachable.js";
+import programManifest from "./program/manifest.js";
+import programSourceDigest from "./program/source-digest.js";
+import programSyntax from "./program/syntax.js";
 import quorumlintSuppression from "./quorumlint/suppression.js";
 import quorumlintUnclaimed from "./quorumlint/unclaimed.js";
 import redisAclFile from "./redis/acl-file.js";
@@ -121,6 +124,9 @@ export const rules: readonly Rule[] = [
   make("network/edges", networkEdges),
   make("network/open-rule", networkOpenRule),
   make("network/reachable", networkReachable),
+  make("program/manifest", programManifest),
+  make("program/source-digest", programSourceDigest),
+  make("program/syntax", programSyntax),
   make("quorumlint/suppression", quorumlintSuppression),
   make("quorumlint/unclaimed", quorumlintUnclaimed),
   make("redis/acl-file", redisAclFile),

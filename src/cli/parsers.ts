@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LuaParser } from "../document/lua.js";
 import { createShellParser, parseShells, type ShellAst, type ShellCache, type ShellParser } from "../document/shell.js";
 import type { Contract } from "../model/contract.js";
 
@@ -52,8 +53,20 @@ function diskCache(): ShellCache | undefined {
   };
 }
 
+let lua: Promise<LuaParser> | undefined;
+
+/** The Lua parser, loaded once. */
+export function luaParser(): Promise<LuaParser> {
+  lua ??= import("luaparse").then((loaded) => {
+    const module: LuaParser & { readonly default?: LuaParser } = loaded;
+    return module.default ?? module;
+  });
+  return lua;
+}
+
 /** `passing`: the contract is one of thousands of mutants, whose texts nobody asks for again. */
 export async function prepareParsers(contract: Contract, passing = false): Promise<void> {
+  if (contract.hasLua) contract.parsers.lua = await luaParser();
   const wanted: string[] = [];
   for (const script of contract.scripts) {
     const { text } = script.view;

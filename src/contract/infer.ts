@@ -5,11 +5,12 @@
  */
 import type { RuleSetting } from "../engine/lint.js";
 import type { Input } from "../engine/result.js";
-import { buildContract, kubeObjects, serverRole, textKind } from "../model/build.js";
+import { buildContract, kubeObjects, namesScripts, serverRole, textKind } from "../model/build.js";
 import type { Contract } from "../model/contract.js";
 import type { InputFile } from "../model/input.js";
 import type { KubeObject } from "../model/kubernetes/object.js";
 import { Workload } from "../model/kubernetes/workload.js";
+import { includeNames, isRedisScript, relativePath } from "../model/program/programs.js";
 import { asArray, asObject } from "../model/value.js";
 import { isCandidate, isTemplateSource } from "./classify.js";
 import { clean } from "./host.js";
@@ -86,7 +87,7 @@ export function inferContracts(
 
 function isUseful(file: InputFile): boolean {
   if (file.fault !== undefined) return file.kind !== "text";
-  if (file.kind === "json") return /"(?:programs|sha1|sha256)"\s*:/.test(file.source.text);
+  if (file.kind === "json") return namesScripts(file);
   if (file.kind === "properties") return /^[ \t]*redis\.\w+\.image/m.test(file.source.text);
   return ["kubernetes", "conf", "acl", "lua", "shell"].includes(file.kind) || isKustomization(file);
 }
@@ -102,8 +103,8 @@ function objectsOf(file: InputFile): readonly KubeObject[] {
 
 function concernsRedis(file: InputFile): boolean {
   if (file.kind === "conf" || file.kind === "acl") return true;
-  if (file.kind === "lua") return /\bredis\s*\.\s*p?call\b|\bKEYS\s*\[/.test(file.source.text);
-  if (file.kind === "json") return true;
+  if (file.kind === "lua") return isRedisScript(file.source.text);
+  if (file.kind === "json") return /"(?:slotRule|minimumRedisVersion|numberOfKeys)"\s*:/.test(file.source.text);
   return objectsOf(file).some((o) => {
     if (o instanceof Workload) return o.containers.some((c) => serverRole(c) !== undefined);
     if (o.kind !== "ConfigMap") return false;
@@ -112,6 +113,10 @@ function concernsRedis(file: InputFile): boolean {
       return kind === "data" || kind === "sentinel" || kind === "acl";
     });
   });
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 /** Joins directories that a file ties together; a joined group is named after its first directory. */
@@ -158,6 +163,13 @@ function joinGroups(groups: ReadonlyMap<string, InputFile[]>): Map<string, Input
             );
           }
         }
+      }
+      if (file.kind === "lua" && file.fault === undefined) {
+        for (const name of includeNames(file.source.text)) join(directory, folderOf(relativePath(name, file.file)));
+      }
+      if (file.kind === "json" && file.fault === undefined) {
+        for (const name of file.source.text.match(/"[^"\\\n]{1,300}\.lua"/g)?.slice(0, 1000) ?? [])
+          join(directory, folderOf(relativePath(name.slice(1, -1), file.file)));
       }
       for (const o of objectsOf(file)) {
         if (!(o instanceof Workload)) continue;

@@ -1,13 +1,17 @@
 /** Parsers that are loaded only when a document needs them. A surface makes them ready; the model only asks. */
+import type { LuaParser } from "../document/lua.js";
 import { type ShellAst, trivial } from "../document/shell.js";
 
 export class Parsers {
+  /** undefined: nobody loaded it. */
+  lua: LuaParser | undefined;
   /** Trees of shell texts that are not trivial, by text. */
   readonly shell = new Map<string, ShellAst>();
 
   /** Takes over what is known of another contract's texts. */
   adopt(other: Parsers): void {
     for (const [text, tree] of other.shell) this.shell.set(text, tree);
+    this.lua ??= other.lua;
   }
 
   /** undefined: the grammar was needed and nobody loaded it. */

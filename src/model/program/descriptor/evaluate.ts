@@ -311,7 +311,7 @@ export class Evaluator {
         // it is declared and has no value yet
         return { value: unknown("it has no value here", { module: s.module, start: 0, end: 0 }), parameter: false };
       }
-      const { decl } = s;
+      const decl: ClassDecl | undefined = s.decl;
       if (decl !== undefined && (s === decl.scope || s.self !== undefined)) {
         const member = this.#inherited(decl, name, s.self);
         if (member !== undefined) return { value: member, parameter: false };

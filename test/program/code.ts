@@ -33,7 +33,7 @@ export function read(files: Readonly<Record<string, string>>, map: Readonly<Reco
 }
 
 /** The value of a reading; its state where it has none. */
-export function valueOf(r: Reading<unknown>): unknown {
+export function reading(r: Reading<unknown>): unknown {
   return r.state === "known" ? r.value : r.state;
 }
 
@@ -43,19 +43,34 @@ export function plain(d: Descriptor): Record<string, unknown> {
   const put = (name: string, value: unknown): void => {
     if (value !== "absent") out[name] = value;
   };
-  for (const name of ["id", "version", "file", "sha1", "sha256", "text", "numberOfKeys", "minimumRedisVersion"] as const) {
-    put(name, valueOf(d[name]));
+  for (const name of [
+    "id",
+    "version",
+    "file",
+    "sha1",
+    "sha256",
+    "text",
+    "numberOfKeys",
+    "minimumRedisVersion",
+  ] as const) {
+    put(name, reading(d[name]));
   }
   const list = <T>(r: Reading<readonly T[]>, each: (item: T) => unknown): unknown =>
     r.state === "known" ? r.value.map(each) : r.state;
-  put("keys", list(d.keys, (k) => [k.name, k.pattern, k.access].map(valueOf).join(" ")));
-  put("argv", list(d.argv, (a) => [a.name, a.type, a.unit].map(valueOf).join(" ")));
-  put("commands", list(d.commands, valueOf));
+  put(
+    "keys",
+    list(d.keys, (k) => [k.name, k.pattern, k.access].map(reading).join(" ")),
+  );
+  put(
+    "argv",
+    list(d.argv, (a) => [a.name, a.type, a.unit].map(reading).join(" ")),
+  );
+  put("commands", list(d.commands, reading));
   if (d.result.state === "known") {
     const { types, values, items } = d.result.value;
-    out["result"] = [types, values, items].map(valueOf);
+    out["result"] = [types, values, items].map(reading);
   } else put("result", d.result.state);
-  for (const [name, r] of Object.entries(d.words)) put(name, valueOf(r));
+  for (const [name, r] of Object.entries(d.words)) put(name, reading(r));
   if (d.holder !== undefined) out["holder"] = d.holder.name;
   return out;
 }

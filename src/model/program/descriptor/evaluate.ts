@@ -60,6 +60,9 @@ export class Evaluator {
   #idle = 0;
   #outermost: Place | undefined;
   readonly #ran = new Set<readonly CodeStatement[]>();
+  readonly #loaded = new Set<Module>();
+  /** Functions that came into being: those that nothing calls are run in the end. */
+  readonly #pending: FunctionData[] = [];
   readonly #classes = new Map<CodeClass, ClassDecl>();
   readonly #probes = new Map<ClassDecl, Value>();
 
@@ -73,10 +76,19 @@ export class Evaluator {
 
   /** Runs every file, then every function that nothing called. */
   run(): void {
-    for (const module of this.modules.all) this.exec(module.code.body, module.scope);
+    for (const module of this.modules.all) this.#load(module);
     this.#idle++;
     for (const module of this.modules.all) this.#idleStatements(module.code.body, module.scope);
+    for (let f = this.#pending.pop(); f !== undefined; f = this.#pending.pop()) {
+      this.#idleFunction(f.params, f.body, f.scope);
+    }
     this.#idle--;
+  }
+
+  #load(module: Module): void {
+    if (this.#loaded.has(module)) return;
+    this.#loaded.add(module);
+    this.exec(module.code.body, module.scope);
   }
 
   /** Constants of files and classes that have a value, with their names. */
@@ -103,6 +115,7 @@ export class Evaluator {
     for (const s of statements) {
       if (s.type === "function") {
         const data: FunctionData = { kind: "function", name: s.name, params: s.params, body: s.body, scope };
+        if (scope.parent !== undefined) this.#pending.push(data);
         const at = this.place(scope, s);
         scope.names.set(s.name, { value: { data, at, origin: at }, state: "ready" });
       } else if (s.type === "class") {
@@ -230,7 +243,7 @@ export class Evaluator {
         // `@Bean RedisScript<Long> rateLimit()`: the method names what it makes
         const data = returned?.data.kind === "unknown" ? returned.data.around : returned?.data;
         if (data?.kind === "record" && this.made.length > before) {
-          data.hint ??= { text: m.name, at: this.place(scope, m), strong: false };
+          if (data.hint?.strong !== true) data.hint = { text: m.name, at: this.place(scope, m), strong: false };
         }
       } else if (m.type === "class") {
         const nested = decl.scope.names.get(m.name)?.value?.data;
@@ -735,8 +748,11 @@ export class Evaluator {
         this.#doubt--;
         return unknown("a condition decides", at);
       }
-      case "function":
-        return made({ kind: "function", name: "", params: code.params, body: code.body, scope });
+      case "function": {
+        const data: FunctionData = { kind: "function", name: "", params: code.params, body: code.body, scope };
+        this.#pending.push(data);
+        return made(data);
+      }
       case "assign":
         return this.#assign(code, scope, at);
       case "call":
@@ -1068,11 +1084,24 @@ export class Evaluator {
     this.called.push({ name, code, module: scope.module, args });
     if (open) return unknown("how many arguments is not known", at);
     if (callee.type === "this" && scope.self?.data.kind === "record" && scope.decl !== undefined) {
-      const other = scope.decl.members.find((m) => m.type === "constructor" && m.params.length === args.length);
-      if (other?.type === "constructor") this.#construct(other, scope.decl, args, scope.self, at);
+      const { decl, self } = scope;
+      const other = decl.members.find((m) => m.type === "constructor" && m.params.length === args.length);
+      if (other?.type === "constructor") this.#construct(other, decl, args, self, at);
+      else if (decl.kind === "record" && decl.params.length === args.length) {
+        decl.params.forEach((p, i) => {
+          (self.data as RecordData).fields.set(p.name, { value: args[i]!, key: args[i]!.at });
+        });
+      }
       return scope.self;
     }
     if (target?.data.kind === "function") return this.call(target.data, args, at, scope.self);
+    if (name === "require" && args[0]?.data.kind === "string") {
+      const module = this.modules.find(scope.module, args[0].data.value);
+      if (module !== undefined) {
+        this.#load(module);
+        return this.exported(module, "default") ?? { data: { kind: "module", module }, at, origin: at };
+      }
+    }
     const known = callLibrary(this, undefined, name, args, at);
     this.#giveAway(args);
     return known ?? this.#foreign(name, args, at);
@@ -1168,7 +1197,7 @@ export class Evaluator {
       callMethod(this, object, name, args, at);
     if (known !== undefined) return known;
     this.#giveAway(args);
-    if (/^defineCommand$/.test(name)) this.#define(args);
+    if (/^(?:define\w*|put|set|register\w*|add)$/.test(name) && args.length >= 2) this.#define(args);
     if (data.kind === "record" && data.type !== undefined) {
       data.calls.push({ name, args, at, sure: this.#doubt === 0 });
       // a builder of a class that is not here returns itself
@@ -1177,7 +1206,10 @@ export class Evaluator {
     if (owner !== undefined && /^(builder|newBuilder|create|of|define|program|descriptor|with|named)$/i.test(name)) {
       const record = emptyRecord(owner, undefined);
       record.args = args;
-      if (args.length > 0 && name !== "of") record.calls.push({ name, args, at, sure: true });
+      const [first] = args;
+      if (args.length === 1 && first?.data.kind === "string") {
+        record.hint = { text: first.data.value, at: first.at, strong: true };
+      }
       this.#record(record, at);
       return { data: record, at, origin: at };
     }
@@ -1200,12 +1232,14 @@ export class Evaluator {
     return found ?? (decl.module.code.language === "typescript" ? all[0] : undefined);
   }
 
-  /** `defineCommand(name, { … })`. */
+  /** `defineCommand(name, { … })`, `CATALOG.put(name, …)`. */
   #define(args: readonly Value[]): void {
     const [name, options] = args;
     if (name?.data.kind !== "string" || options === undefined) return;
     const data = options.data.kind === "unknown" ? options.data.around : options.data;
-    if (data?.kind === "record") data.hint = { text: name.data.value, at: name.at, strong: true };
+    if (data?.kind === "record" && data.hint?.strong !== true) {
+      data.hint = { text: name.data.value, at: name.at, strong: true };
+    }
   }
 
   #giveAway(args: readonly Value[]): void {

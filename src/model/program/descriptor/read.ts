@@ -169,6 +169,7 @@ class Reader {
     if ("reason" in descriptor) this.#unresolved.push({ ...descriptor, data });
     else this.#found.push({ descriptor, data });
     // what it is made of is no descriptor itself
+    for (const [name, f] of data.fields) if (NESTED.includes(normal(name))) this.#mark(f.value, data, 0);
     for (const list of parts.values()) for (const p of list) this.#mark(p.value, data, 0);
   }
 
@@ -214,6 +215,7 @@ class Reader {
 
     const there = (r: Reading<unknown>): boolean =>
       r.state === "known" || (r.state === "unknown" && open === undefined);
+    if (get("file") !== undefined && source.file.state === "absent" && isPath(get("file")!)) return undefined;
     const strong =
       there(digests.sha1) || there(digests.sha256) || isScript(source.text) || there(source.file) || spring;
     const soft = [version, keys, argv, result, words.retry, commands, minimumRedisVersion].filter(there).length;
@@ -334,6 +336,12 @@ export function span(place: Place): Span {
 
 function looksLua(s: string): boolean {
   return /\bredis\s*\.\s*p?call\s*\(|\b(?:KEYS|ARGV)\s*\[/.test(s);
+}
+
+/** A file of another kind. */
+function isPath(part: Part): boolean {
+  const s = stringOf(part.value);
+  return s !== undefined && /\.\w{1,5}$/.test(s) && !/\.lua$/i.test(s);
 }
 
 function isScript(r: Reading<string>): boolean {
@@ -471,6 +479,7 @@ function holderOf(data: RecordData, named: Part | undefined): Descriptor["holder
   return hint === undefined ? undefined : { name: hint.text, at: span(hint.at), strong: hint.strong };
 }
 
+const VAGUE = ["digest", "hash", "scripthash", "checksum"];
 const HEX40 = /^(?:sha1?[-:])?[0-9a-f]{40}$/i;
 const HEX64 = /^(?:sha256[-:])?[0-9a-f]{64}$/i;
 
@@ -482,6 +491,10 @@ function digestsOf(
 ): { sha1: Reading<string>; sha256: Reading<string> } {
   let sha1 = text(get("sha1"), open);
   let sha256 = text(get("sha256"), open);
+  // a hash may be one of anything
+  const given = get("sha1");
+  const vague = given !== undefined && VAGUE.some((n) => parts.get(n)?.[0] === given);
+  if (vague && sha1.state === "known" && !/^(?:sha\d*[-:])?[0-9a-f]{32,}$/i.test(sha1.value)) sha1 = missing(open);
   // one name for both: the length says which it is
   if (sha1.state === "known" && HEX64.test(sha1.value)) sha1 = missing(open);
   if (sha256.state === "known" && !HEX64.test(sha256.value) && !parts.has("sha256")) sha256 = missing(open);

@@ -47,6 +47,7 @@ import networkDefaultDeny from "./network/default-deny.js";
 import networkEdges from "./network/edges.js";
 import networkOpenRule from "./network/open-rule.js";
 import networkReachable from "./network/reachable.js";
+import programDescriptorDrift from "./program/descriptor-drift.js";
 import programManifest from "./program/manifest.js";
 import programSourceDigest from "./program/source-digest.js";
 import programSyntax from "./program/syntax.js";
@@ -124,6 +125,7 @@ export const rules: readonly Rule[] = [
   make("network/edges", networkEdges),
   make("network/open-rule", networkOpenRule),
   make("network/reachable", networkReachable),
+  make("program/descriptor-drift", programDescriptorDrift),
   make("program/manifest", programManifest),
   make("program/source-digest", programSourceDigest),
   make("program/syntax", programSyntax),

@@ -2,9 +2,13 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CODE_VERSION, type CodeFile } from "../document/code.js";
+import { createJavaReader } from "../document/java.js";
 import type { LuaParser } from "../document/lua.js";
-import { createShellParser, parseShells, type ShellAst, type ShellCache, type ShellParser } from "../document/shell.js";
+import { createShellParser, parseShells, type ShellAst, type ShellParser } from "../document/shell.js";
+import { type CodeReader, createTypescriptReader } from "../document/typescript.js";
 import type { Contract } from "../model/contract.js";
+import type { InputFile } from "../model/input.js";
 
 /** The program's own folder: where the bundle lives, or the source tree. */
 const HERE = import.meta.dirname;
@@ -29,10 +33,10 @@ export function shellParser(): Promise<ShellParser> {
 
 const MAX_KEPT = 2000;
 
-/** Trees kept beside the bundle, by content: reading one costs less than loading the grammar. Every error is ignored. */
-function diskCache(): ShellCache | undefined {
+/** Trees kept beside the bundle, by content: reading one costs less than loading a grammar. Every error is ignored. */
+function diskCache<T>(name: string): { get(key: string): T | undefined; set(key: string, value: T): void } | undefined {
   if (!existsSync(join(HERE, "tree-sitter-bash.wasm"))) return undefined;
-  const folder = join(HERE, ".cache", "shell");
+  const folder = join(HERE, ".cache", name);
   return {
     get(key) {
       try {
@@ -53,6 +57,44 @@ function diskCache(): ShellCache | undefined {
   };
 }
 
+const readers: { java?: Promise<CodeReader>; typescript?: Promise<CodeReader> } = {};
+
+/** The reader of a language, loaded once. */
+export function codeReader(language: "java" | "typescript"): Promise<CodeReader> {
+  if (language === "typescript") readers.typescript ??= createTypescriptReader();
+  else {
+    readers.java ??= createJavaReader({
+      runtimeWasm: asset("web-tree-sitter.wasm", "web-tree-sitter"),
+      grammarWasm: asset("tree-sitter-java.wasm", "tree-sitter-java"),
+    });
+  }
+  return readers[language]!;
+}
+
+const codes = { java: new Map<string, CodeFile>(), typescript: new Map<string, CodeFile>() };
+
+/** Trees of program code: of this process, kept on disk, else read, which loads the language's parser. */
+async function prepareCode(contract: Contract, files: readonly InputFile[], passing: boolean): Promise<void> {
+  const disk = passing ? undefined : diskCache<CodeFile>("code");
+  for (const { kind, file, source } of files) {
+    if (kind !== "java" && kind !== "typescript") continue;
+    const { text } = source;
+    if (contract.parsers.code[kind].has(text)) continue;
+    let tree = codes[kind].get(text);
+    if (tree === undefined) {
+      const extension = file.slice(file.lastIndexOf("."));
+      const key = createHash("sha256").update(`${CODE_VERSION} ${extension}\n${text}`).digest("hex");
+      tree = disk?.get(key);
+      if (tree?.version !== CODE_VERSION) {
+        tree = (await codeReader(kind)).read(text, file);
+        disk?.set(key, tree);
+      }
+      if (!passing) codes[kind].set(text, tree);
+    }
+    contract.parsers.code[kind].set(text, tree);
+  }
+}
+
 let lua: Promise<LuaParser> | undefined;
 
 /** The Lua parser, loaded once. */
@@ -67,6 +109,8 @@ export function luaParser(): Promise<LuaParser> {
 /** `passing`: the contract is one of thousands of mutants, whose texts nobody asks for again. */
 export async function prepareParsers(contract: Contract, passing = false): Promise<void> {
   if (contract.hasLua) contract.parsers.lua = await luaParser();
+  const { codeFiles } = contract;
+  if (codeFiles.length > 0) await prepareCode(contract, codeFiles, passing);
   const wanted: string[] = [];
   for (const script of contract.scripts) {
     const { text } = script.view;
@@ -76,7 +120,7 @@ export async function prepareParsers(contract: Contract, passing = false): Promi
   }
   if (wanted.length === 0) return;
   const parsed = await parseShells(wanted, {
-    cache: passing ? undefined : diskCache(),
+    cache: passing ? undefined : diskCache<ShellAst>("shell"),
     hash: (text) => createHash("sha256").update(text).digest("hex"),
     load: shellParser,
   });

@@ -209,6 +209,17 @@ export class Contract {
     return this.#parts.programSources.some((s) => s.scripts.length > 0);
   }
 
+  /** Code that programs are described in, called from, or hidden behind: its parsers a surface must make ready. */
+  get codeFiles(): readonly InputFile[] {
+    const found = new Set<InputFile>();
+    for (const s of this.#parts.programSources) {
+      for (const f of [...s.descriptors.map((d) => d.input), ...s.callers, ...s.sources]) {
+        if ((f.kind === "java" || f.kind === "typescript") && f.fault === undefined) found.add(f);
+      }
+    }
+    return [...found];
+  }
+
   /** What servers make of their configurations and ACLs, and who plays which role. */
   get redis(): RedisDeployment {
     this.#redis ??= new RedisDeployment(this, (server) => serverInputs(server, this));

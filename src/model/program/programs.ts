@@ -16,6 +16,7 @@ import { commandTable } from "../redis/servers.js";
 import { sha256 } from "../redis/sha256.js";
 import { list, type StringOrStrings } from "../settings.js";
 import { catalogEntries, isProgramSet } from "./catalog.js";
+import { type CodeReading, readCode } from "./descriptor/read.js";
 import { analyseScript, type ScriptEffects } from "./effects.js";
 import { type KeySpecs, tableSpecs } from "./keyspecs.js";
 import { type Located, type ProgramSet as Manifest, type ManifestProgram, readProgramSet } from "./manifest.js";
@@ -89,6 +90,15 @@ const digests = new WeakMap<InputFile, { readonly sha1: string; readonly sha256:
 const specsOf = new WeakMap<CommandTable, KeySpecs>();
 const manifests = new WeakMap<InputFile, ManifestRead>();
 const kept = new WeakMap<InputFile, Map<CommandTable, KeptEffects>>();
+const readings = new WeakMap<InputFile, KeptReading[]>();
+
+interface KeptReading {
+  readonly files: readonly InputFile[];
+  readonly maps: string;
+  readonly reading: CodeReading;
+}
+/** Readings kept for a file: it may stand in several sets. */
+const MAX_READINGS = 8;
 
 interface ManifestRead {
   readonly manifest: Manifest | undefined;
@@ -246,6 +256,37 @@ export class ContractPrograms {
     });
     ofFile.set(table, { effects, includes });
     return effects;
+  }
+
+  /**
+   * What the code of a set's files says of its programs: descriptors, and where scripts are called. undefined where there is
+   * no such file, or nobody loaded the parsers.
+   */
+  code(source: ProgramSource): CodeReading | undefined {
+    const isCode = (f: InputFile): f is InputFile & { readonly kind: "java" | "typescript" } =>
+      (f.kind === "java" || f.kind === "typescript") && f.fault === undefined;
+    const describing = source.descriptors.filter((d) => isCode(d.input));
+    const described = new Set(describing.map((d) => d.input));
+    const others = [...new Set([...source.callers, ...source.sources])].filter((f) => isCode(f) && !described.has(f));
+    const files = [...described, ...others];
+    const [first] = files;
+    if (first === undefined) return undefined;
+    const maps = JSON.stringify(describing.map((d) => d.map));
+    const list = readings.get(first) ?? [];
+    const known = list.find(
+      (k) => k.maps === maps && k.files.length === files.length && k.files.every((f, i) => f === files[i]),
+    );
+    if (known !== undefined) return known.reading;
+    const { code } = this.#contract.parsers;
+    const inputs = files.flatMap((f) => {
+      const tree = code[f.kind as "java" | "typescript"].get(f.source.text);
+      const map = describing.find((d) => d.input === f)?.map ?? {};
+      return tree === undefined ? [] : [{ source: f.source, code: tree, describes: described.has(f), map }];
+    });
+    if (inputs.length < files.length) return undefined;
+    const reading = readCode(inputs);
+    readings.set(first, [...list.slice(-MAX_READINGS + 1), { files, maps, reading }]);
+    return reading;
   }
 
   #include(name: string, from: string): InputFile | undefined {

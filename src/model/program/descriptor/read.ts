@@ -9,7 +9,6 @@ import {
   type DescriptorResult,
   type Reading,
   type Unresolved,
-  type WordField,
 } from "./descriptor.js";
 import { type Called, Evaluator, type Made, reasonOf } from "./evaluate.js";
 import { Modules } from "./modules.js";
@@ -797,5 +796,3 @@ function resultOf(
   const own = types(part);
   return own.state === "known" ? known({ types: own, values: ABSENT, items: ABSENT }, value) : notKnown(value);
 }
-
-export type { WordField };

@@ -49,6 +49,8 @@ import networkOpenRule from "./network/open-rule.js";
 import networkReachable from "./network/reachable.js";
 import programDescriptorDrift from "./program/descriptor-drift.js";
 import programManifest from "./program/manifest.js";
+import programNoscriptRecovery from "./program/noscript-recovery.js";
+import programPublicSurface from "./program/public-surface.js";
 import programSourceDigest from "./program/source-digest.js";
 import programSyntax from "./program/syntax.js";
 import quorumlintSuppression from "./quorumlint/suppression.js";
@@ -127,6 +129,8 @@ export const rules: readonly Rule[] = [
   make("network/reachable", networkReachable),
   make("program/descriptor-drift", programDescriptorDrift),
   make("program/manifest", programManifest),
+  make("program/noscript-recovery", programNoscriptRecovery),
+  make("program/public-surface", programPublicSurface),
   make("program/source-digest", programSourceDigest),
   make("program/syntax", programSyntax),
   make("quorumlint/suppression", quorumlintSuppression),

@@ -180,6 +180,9 @@ export const MAX_CODE_LENGTH = 2 ** 21;
 /** Deeper expressions and blocks are opaque. */
 export const MAX_CODE_DEPTH = 150;
 
+/** Longer chains of calls (`a.b().c()…`) are opaque. */
+export const MAX_CODE_CHAIN = 1000;
+
 /** A file of which nothing is known, and why. */
 export function unreadCode(language: CodeFile["language"], text: string, message: string): CodeFile {
   const problems = [{ start: 0, end: Math.min(1, text.length), message }];

@@ -12,6 +12,7 @@ import {
   type CodeMember,
   type CodeParameter,
   type CodeStatement,
+  MAX_CODE_CHAIN,
   MAX_CODE_DEPTH,
   MAX_CODE_LENGTH,
   unreadCode,
@@ -671,6 +672,7 @@ class Converter {
     const links: Concrete[] = [];
     let head: Concrete | undefined = node;
     while (head !== undefined && head.type === "method_invocation") {
+      if (links.length > MAX_CODE_CHAIN) return { type: "opaque", start: node.start, end: node.end, parts: [] };
       links.push(head);
       head = this.#field(head, "object");
     }

@@ -13,6 +13,7 @@ import {
   type CodeParameter,
   type CodeProperty,
   type CodeStatement,
+  MAX_CODE_CHAIN,
   MAX_CODE_DEPTH,
   MAX_CODE_LENGTH,
   unreadCode,
@@ -533,7 +534,7 @@ class Converter {
     }
     if (ts.isCallExpression(node)) {
       if (node.expression.kind === ts.SyntaxKind.ImportKeyword) return opaque(node.arguments);
-      return { type: "call", ...range, callee: this.#code(node.expression), args: this.#list(node.arguments) };
+      return this.#chain(node);
     }
     if (ts.isNewExpression(node)) {
       return {
@@ -581,6 +582,34 @@ class Converter {
     }
     if (ts.isYieldExpression(node)) return opaque(node.expression ? [node.expression] : []);
     return opaque([]);
+  }
+
+  /** A chain of calls leans to the left, as deep as it is long: it is put together from its head. */
+  #chain(node: TS.CallExpression): Code {
+    const ts = this.#ts;
+    const links: TS.CallExpression[] = [];
+    let head: TS.Expression = node;
+    while (ts.isCallExpression(head) && ts.isPropertyAccessExpression(head.expression)) {
+      if (links.length > MAX_CODE_CHAIN) return { type: "opaque", ...this.#range(node), parts: [] };
+      links.push(head);
+      head = this.#bare(head.expression.expression);
+    }
+    if (links.length === 0) {
+      return {
+        type: "call",
+        ...this.#range(node),
+        callee: this.#code(node.expression),
+        args: this.#list(node.arguments),
+      };
+    }
+    let object = this.#code(head);
+    for (const link of links.reverse()) {
+      const { name } = link.expression as TS.PropertyAccessExpression;
+      const start = this.#range(link).start;
+      const callee: Code = { type: "member", start, end: name.end, object, name: name.text };
+      object = { type: "call", start, end: link.end, callee, args: this.#list(link.arguments) };
+    }
+    return object;
   }
 
   #list(nodes: readonly TS.Expression[]): Code[] {

@@ -2,6 +2,7 @@
  * The programs of a contract: sets, their entries, their scripts, and the users that run them. Made from what the builder
  * found; scripts are read when somebody asks.
  */
+import type { CodeFile } from "../../document/code.js";
 import { parseJson } from "../../document/json.js";
 import { type LuaDocument, parseLua } from "../../document/lua.js";
 import { bytesOf } from "../../text/bytes.js";
@@ -258,34 +259,37 @@ export class ContractPrograms {
     return effects;
   }
 
-  /**
-   * What the code of a set's files says of its programs: descriptors, and where scripts are called. undefined where there is
-   * no such file, or nobody loaded the parsers.
-   */
+  /** The code files among `inputs` with their trees; undefined where there is none, or nobody loaded the parsers. */
+  trees(inputs: readonly InputFile[]): readonly { readonly input: InputFile; readonly code: CodeFile }[] | undefined {
+    const out: { input: InputFile; code: CodeFile }[] = [];
+    for (const input of new Set(inputs)) {
+      if ((input.kind !== "java" && input.kind !== "typescript") || input.fault !== undefined) continue;
+      const code = this.#contract.parsers.code[input.kind].get(input.source.text);
+      if (code === undefined) return undefined;
+      out.push({ input, code });
+    }
+    return out.length === 0 ? undefined : out;
+  }
+
+  /** What the code of a set's files says of its programs; undefined as for `trees`. */
   code(source: ProgramSource): CodeReading | undefined {
-    const isCode = (f: InputFile): f is InputFile & { readonly kind: "java" | "typescript" } =>
-      (f.kind === "java" || f.kind === "typescript") && f.fault === undefined;
-    const describing = source.descriptors.filter((d) => isCode(d.input));
-    const described = new Set(describing.map((d) => d.input));
-    const others = [...new Set([...source.callers, ...source.sources])].filter((f) => isCode(f) && !described.has(f));
-    const files = [...described, ...others];
-    const [first] = files;
-    if (first === undefined) return undefined;
-    const maps = JSON.stringify(describing.map((d) => d.map));
-    const list = readings.get(first) ?? [];
+    const { descriptors } = source;
+    const trees = this.trees([...descriptors.map((d) => d.input), ...source.callers, ...source.sources]);
+    if (trees === undefined) return undefined;
+    const files = trees.map((t) => t.input);
+    const maps = JSON.stringify(descriptors.map((d) => d.map));
+    const list = readings.get(files[0]!) ?? [];
     const known = list.find(
       (k) => k.maps === maps && k.files.length === files.length && k.files.every((f, i) => f === files[i]),
     );
     if (known !== undefined) return known.reading;
-    const { code } = this.#contract.parsers;
-    const inputs = files.flatMap((f) => {
-      const tree = code[f.kind as "java" | "typescript"].get(f.source.text);
-      const map = describing.find((d) => d.input === f)?.map ?? {};
-      return tree === undefined ? [] : [{ source: f.source, code: tree, describes: described.has(f), map }];
-    });
-    if (inputs.length < files.length) return undefined;
-    const reading = readCode(inputs);
-    readings.set(first, [...list.slice(-MAX_READINGS + 1), { files, maps, reading }]);
+    const reading = readCode(
+      trees.map(({ input, code }) => {
+        const descriptor = descriptors.find((d) => d.input === input);
+        return { source: input.source, code, describes: descriptor !== undefined, map: descriptor?.map ?? {} };
+      }),
+    );
+    readings.set(files[0]!, [...list.slice(-MAX_READINGS + 1), { files, maps, reading }]);
     return reading;
   }
 

@@ -60,6 +60,8 @@ export function inferContracts(
     else group.push(file);
   }
 
+  addCode(reader, paths, groups);
+
   const contracts: Contract[] = [];
   for (const [directory, files] of joinGroups(groups)) {
     if (!files.some(concernsRedis)) {
@@ -83,6 +85,26 @@ export function inferContracts(
     );
   }
   return { contracts, inputs };
+}
+
+const MAX_CODE_FILES = 40;
+const MAX_CODE_LENGTH = 2 ** 18;
+
+/** Code that stands beside scripts and holds a digest may be their catalog. */
+function addCode(reader: InferReader, paths: readonly string[], groups: ReadonlyMap<string, InputFile[]>): void {
+  const seen = new Map<string, number>();
+  for (const path of paths) {
+    if (!/\.(?:java|[mc]?[jt]s)$/.test(path) || /\.(?:d|test|spec)\.[mc]?ts$|\.min\.js$/.test(path)) continue;
+    const directory = folderOf(path);
+    const group = groups.get(directory);
+    if (NOT_DEPLOYED.test(path) || !group?.some((f) => f.kind === "lua" && concernsRedis(f))) continue;
+    const count = (seen.get(directory) ?? 0) + 1;
+    seen.set(directory, count);
+    if (count > MAX_CODE_FILES) continue;
+    const file = reader.file(path);
+    if (file === undefined || file.fault !== undefined || file.source.text.length > MAX_CODE_LENGTH) continue;
+    if (/["'`](?:[0-9a-f]{40}|[0-9a-f]{64})["'`]/i.test(file.source.text)) group.push(file);
+  }
 }
 
 function isUseful(file: InputFile): boolean {

@@ -543,11 +543,11 @@ function inferredPrograms(input: BuildInput): ProgramSource[] {
       if (found !== undefined) scripts.add(found);
     }
   }
-  const source = (manifest: InputFile | undefined): ProgramSource => ({
+  const source = (manifest: InputFile | undefined, code: readonly InputFile[] = []): ProgramSource => ({
     index: undefined,
     manifest,
     scripts: [...scripts],
-    descriptors: [],
+    descriptors: code.map((f) => ({ input: f, map: {} })),
     callers: [],
     sources: [],
     boundaries: [],
@@ -555,8 +555,10 @@ function inferredPrograms(input: BuildInput): ProgramSource[] {
     keys: undefined,
   });
   const manifests = input.files.filter((f) => f.kind === "json" && namesScripts(f));
-  if (manifests.length > 0) return manifests.map(source);
-  return scripts.size > 0 ? [source(undefined)] : [];
+  const code = input.files.filter((f) => (f.kind === "java" || f.kind === "typescript") && f.fault === undefined);
+  const sources = manifests.map((m) => source(m));
+  if (scripts.size > 0 && (sources.length === 0 || code.length > 0)) sources.push(source(undefined, code));
+  return sources;
 }
 
 /** Whether a JSON file looks like a manifest or catalog of Lua scripts. */

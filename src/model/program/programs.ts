@@ -17,7 +17,9 @@ import { commandTable } from "../redis/servers.js";
 import { sha256 } from "../redis/sha256.js";
 import { list, type StringOrStrings } from "../settings.js";
 import { catalogEntries, isProgramSet } from "./catalog.js";
+import type { Descriptor } from "./descriptor/descriptor.js";
 import { type CodeReading, readCode } from "./descriptor/read.js";
+import { normal, samePath } from "./descriptor/spelling.js";
 import { analyseScript, type ScriptEffects } from "./effects.js";
 import { type KeySpecs, tableSpecs } from "./keyspecs.js";
 import { type Located, type ProgramSet as Manifest, type ManifestProgram, readProgramSet } from "./manifest.js";
@@ -334,7 +336,40 @@ export class ContractPrograms {
       script?.programs.push(program);
       programs.push(program);
     }
+    if (source.index === undefined) programs.push(...this.#ofCode(set));
     return set;
+  }
+
+  /** What code beside the scripts says of them, where no contract file declares it. */
+  #ofCode(set: ProgramSet): Program[] {
+    if (set.source.descriptors.length === 0) return [];
+    const out: Program[] = [];
+    for (const d of this.code(set.source)?.descriptors ?? []) {
+      const script = scriptOf(d, set.scripts);
+      if (script === undefined) continue;
+      const stated = (["sha1", "sha256"] as const).flatMap((algorithm) => {
+        const r = d[algorithm];
+        // a digest that is computed is not written anywhere
+        const isLiteral = r.state === "known" && r.origin.source.slice(r.origin).slice(1, -1).toLowerCase() === r.value;
+        return isLiteral ? [{ algorithm, stated: { value: r.value, at: r.origin } }] : [];
+      });
+      if (stated.length === 0) continue;
+      const keys = d.numberOfKeys;
+      const program: Program = {
+        set,
+        entry: undefined,
+        name: d.name,
+        file: d.file.state === "known" ? { value: d.file.value, at: d.file.at } : undefined,
+        digests: stated,
+        keyCount: keys.state === "known" ? { value: keys.value, at: keys.at } : undefined,
+        user: undefined,
+        script,
+        at: d.at,
+      };
+      script.programs.push(program);
+      out.push(program);
+    }
+    return out;
   }
 
   /** The file that an entry names: relative to its manifest, else by its path's end among the set's scripts. */
@@ -394,6 +429,23 @@ export class ContractPrograms {
       names.map((name) => ({ name, access, user: access.load!.users.get(name), named })),
     );
   }
+}
+
+/** The script that a descriptor names by its file; a bare digest, by its own name beside the script. */
+function scriptOf(d: Descriptor, scripts: readonly LuaScript[]): LuaScript | undefined {
+  const { file, holder } = d;
+  const found = scripts.filter((s) =>
+    file.state === "known"
+      ? samePath(s.file, file.value)
+      : d.shape === "constant" &&
+        folderOf(s.file) === folderOf(d.at.source.file) &&
+        normal(s.name.replace(/\.lua$/, "")) === normal(holder?.name ?? ""),
+  );
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 function manifestOf(input: InputFile, declared: boolean): ManifestRead {

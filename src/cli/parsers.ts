@@ -32,6 +32,8 @@ export function shellParser(): Promise<ShellParser> {
 }
 
 const MAX_KEPT = 2000;
+/** Trees of longer code files are read again: as text they are many times as long. */
+const MAX_KEPT_TEXT = 2 ** 18;
 
 /** Trees kept beside the bundle, by content: reading one costs less than loading a grammar. Every error is ignored. */
 function diskCache<T>(name: string): { get(key: string): T | undefined; set(key: string, value: T): void } | undefined {
@@ -87,7 +89,7 @@ async function prepareCode(contract: Contract, files: readonly InputFile[], pass
       tree = disk?.get(key);
       if (tree?.version !== CODE_VERSION) {
         tree = (await codeReader(kind)).read(text, file);
-        disk?.set(key, tree);
+        if (text.length <= MAX_KEPT_TEXT) disk?.set(key, tree);
       }
       if (!passing) codes[kind].set(text, tree);
     }

@@ -3,6 +3,7 @@ import type { Input } from "../engine/result.js";
 import { buildContract } from "../model/build.js";
 import type { Contract } from "../model/contract.js";
 import { type FileKind, InputFile, isTemplateName } from "../model/input.js";
+import { importsOf } from "../model/program/descriptor/imports.js";
 import { includeNames, relativePath } from "../model/program/programs.js";
 import type { ContractConfig } from "../model/settings.js";
 import { Source } from "../text/source.js";
@@ -424,6 +425,7 @@ function collect(
     }
   }
   addScripts(reader, contract, byPath, byPattern);
+  addImports(reader, contract, byPath, byPattern);
   const files = [...byPath.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
   return { files, match: (pattern) => byPattern.get(pattern) ?? [] };
 }
@@ -460,6 +462,26 @@ function addScripts(
       if (byPath.has(wanted) || byPath.has(`${wanted}.lua`)) continue;
       const found = add(wanted) ?? add(`${wanted}.lua`);
       if (found !== undefined) open.push(found);
+    }
+  }
+}
+
+/** What descriptors import by a relative path: the constants in them count as declared. */
+function addImports(
+  reader: Reader,
+  contract: ContractConfig,
+  byPath: Map<string, InputFile>,
+  byPattern: ReadonlyMap<string, readonly InputFile[]>,
+): void {
+  for (const { descriptors } of contract.programs ?? []) {
+    for (const d of [descriptors ?? []].flat()) {
+      const start = byPattern.get(typeof d === "string" ? d : d.file) ?? [];
+      const imported = importsOf(start, (path) => {
+        const known = byPath.get(path);
+        if (known !== undefined || !inside(path)) return known;
+        return reader.host.stat(join(reader.root, path)) === "file" ? reader.file(path, "typescript") : undefined;
+      });
+      for (const file of imported) byPath.set(file.file, file);
     }
   }
 }

@@ -240,10 +240,7 @@ class Converter {
 
   #loop(node: TS.Node, test: TS.Expression | undefined, body: CodeStatement[], endless: boolean): CodeStatement {
     const code = test === undefined ? undefined : this.#code(test);
-    const always =
-      endless ||
-      (code?.type === "boolean" && code.value) ||
-      (code?.type === "number" && code.value !== 0);
+    const always = endless || (code?.type === "boolean" && code.value) || (code?.type === "number" && code.value !== 0);
     return {
       type: "block",
       ...this.#range(node),

@@ -11,6 +11,7 @@ import { KubeObject } from "./kubernetes/object.js";
 import { type Command, type Container, isWorkloadKind, Workload } from "./kubernetes/workload.js";
 import { PLANE_PORT, type Plane, type PlaneRole, type Server } from "./plane.js";
 import { catalogEntries } from "./program/catalog.js";
+import { importsOf } from "./program/descriptor/imports.js";
 import { includeNames, isRedisScript, type ProgramSource, relativePath } from "./program/programs.js";
 import type { ImageRegistry } from "./registry.js";
 import { type ContractConfig, type FileWithMap, list, type PlaneConfig } from "./settings.js";
@@ -501,19 +502,25 @@ function programSources(input: BuildInput): ProgramSource[] {
   const { programs } = input.config;
   if (programs === undefined) return input.declared ? [] : inferredPrograms(input);
   const all = (patterns: readonly string[]): InputFile[] => [...new Set(patterns.flatMap((p) => input.match(p)))];
+  const byPath = new Map(input.files.map((f) => [f.file, f]));
   return programs.map((p, index): ProgramSource => {
     const manifest = p.manifest === undefined ? undefined : input.match(p.manifest)[0];
     const patterns = list(p.scripts);
     const scripts = patterns.length > 0 ? all(patterns) : manifest === undefined ? [] : scriptsNamed(input, manifest);
     const descriptors = [p.descriptors ?? []].flat() as readonly (string | FileWithMap)[];
+    const described = descriptors.flatMap((d) => {
+      const [file, map] = typeof d === "string" ? [d, {}] : [d.file, d.map ?? {}];
+      return input.match(file).map((f) => ({ input: f, map: Object.assign({}, p.map, map) }));
+    });
     return {
       index,
       manifest,
       scripts: scripts.filter((f) => f.kind === "lua"),
-      descriptors: descriptors.flatMap((d) => {
-        const [file, map] = typeof d === "string" ? [d, {}] : [d.file, d.map ?? {}];
-        return input.match(file).map((f) => ({ input: f, map: Object.assign({}, p.map, map) }));
-      }),
+      descriptors: described,
+      imported: importsOf(
+        described.map((d) => d.input),
+        (path) => byPath.get(path),
+      ),
       callers: all(list(p.callers)),
       sources: all(list(p.sources)),
       boundaries: p.boundaries ?? [],
@@ -548,6 +555,7 @@ function inferredPrograms(input: BuildInput): ProgramSource[] {
     manifest,
     scripts: [...scripts],
     descriptors: code.map((f) => ({ input: f, map: {} })),
+    imported: [],
     callers: [],
     sources: [],
     boundaries: [],

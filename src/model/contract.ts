@@ -213,7 +213,7 @@ export class Contract {
   get codeFiles(): readonly InputFile[] {
     const found = new Set<InputFile>();
     for (const s of this.#parts.programSources) {
-      for (const f of [...s.descriptors.map((d) => d.input), ...s.callers, ...s.sources]) {
+      for (const f of [...s.descriptors.map((d) => d.input), ...s.imported, ...s.callers, ...s.sources]) {
         if ((f.kind === "java" || f.kind === "typescript") && f.fault === undefined) found.add(f);
       }
     }

@@ -38,6 +38,8 @@ export interface ProgramSource {
   readonly manifest: InputFile | undefined;
   readonly scripts: readonly InputFile[];
   readonly descriptors: readonly DescriptorSource[];
+  /** Files that descriptors import: only their constants count. */
+  readonly imported: readonly InputFile[];
   readonly callers: readonly InputFile[];
   readonly sources: readonly InputFile[];
   readonly boundaries: readonly string[];
@@ -276,7 +278,12 @@ export class ContractPrograms {
   /** What the code of a set's files says of its programs; undefined as for `trees`. */
   code(source: ProgramSource): CodeReading | undefined {
     const { descriptors } = source;
-    const trees = this.trees([...descriptors.map((d) => d.input), ...source.callers, ...source.sources]);
+    const trees = this.trees([
+      ...descriptors.map((d) => d.input),
+      ...source.imported,
+      ...source.callers,
+      ...source.sources,
+    ]);
     if (trees === undefined) return undefined;
     const files = trees.map((t) => t.input);
     const maps = JSON.stringify(descriptors.map((d) => d.map));

@@ -44,7 +44,7 @@ export function evalshaCalls(files: readonly { readonly source: Source; readonly
     }
   }
   const world: World = { functions, calls, reloading: new Map() };
-  return found.filter((f) => !isOwn(f, functions)).map((f) => judge(f, world, 0));
+  return found.filter((f) => !isOwn(f, functions) && !isQueued(f)).map((f) => judge(f, world, 0));
 }
 
 interface World {
@@ -68,6 +68,20 @@ function isOwn({ code }: Found, functions: ReadonlyMap<string, readonly CodeFunc
   return (
     functions.has(calleeName(code)) &&
     (callee.type === "name" || (callee.type === "member" && callee.object.type === "this"))
+  );
+}
+
+/** A call that is sent with others later: its answer comes there, and here nobody can catch it. */
+function isQueued({ code, context, language }: Found): boolean {
+  if (language === "typescript" && context.dropped && context.calls.length === 0) return true;
+  let object = code.callee.type === "member" ? code.callee.object : undefined;
+  for (let i = 0; i < 50 && object?.type === "call" && object.callee.type === "member"; i++) {
+    if (/^(?:multi|pipeline|pipelined|batch)$/i.test(object.callee.name)) return true;
+    object = object.callee.object;
+  }
+  return (
+    (object?.type === "name" || object?.type === "member") &&
+    /(?:multi|pipeline|transaction|batch|^tx|^pipe)$/i.test(object.name)
   );
 }
 

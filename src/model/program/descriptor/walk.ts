@@ -22,6 +22,8 @@ export interface Context {
   readonly awaited: boolean;
   /** The statement gives it back as it is. */
   readonly returned: boolean;
+  /** Nobody takes its answer. */
+  readonly dropped: boolean;
 }
 
 export type Visit = (code: Code, context: Context) => void;
@@ -32,7 +34,16 @@ export function walkFile(source: Source, file: CodeFile, visit: Visit): CodeFunc
   const start = (name: string, params: CodeFunction["params"], body: readonly CodeStatement[]): void => {
     const f: CodeFunction = { name, params, body, source };
     functions.push(f);
-    statements(body, { function: f, tries: [], handlers: [], loops: [], calls: [], awaited: false, returned: false });
+    statements(body, {
+      function: f,
+      tries: [],
+      handlers: [],
+      loops: [],
+      calls: [],
+      awaited: false,
+      returned: false,
+      dropped: false,
+    });
   };
 
   const member = (m: CodeMember): void => {
@@ -68,8 +79,10 @@ export function walkFile(source: Source, file: CodeFile, visit: Visit): CodeFunc
         classOf(s);
         return;
       case "default":
-      case "expression":
         expression(s.value, context);
+        return;
+      case "expression":
+        expression(s.value, Object.assign({}, context, { dropped: true }));
         return;
       case "return":
         if (s.value !== undefined) expression(s.value, Object.assign({}, context, { returned: true }));
@@ -99,7 +112,9 @@ export function walkFile(source: Source, file: CodeFile, visit: Visit): CodeFunc
   const expression = (code: Code, context: Context): void => {
     visit(code, context);
     const plain =
-      context.returned || context.awaited ? Object.assign({}, context, { returned: false, awaited: false }) : context;
+      context.returned || context.awaited || context.dropped
+        ? Object.assign({}, context, { returned: false, awaited: false, dropped: false })
+        : context;
     const all = (list: readonly Code[], c: Context): void => {
       for (const item of list) expression(item, c);
     };
@@ -136,7 +151,7 @@ export function walkFile(source: Source, file: CodeFile, visit: Visit): CodeFunc
         return;
       }
       case "await":
-        expression(code.value, Object.assign({}, context, { awaited: true }));
+        expression(code.value, Object.assign({}, context, { awaited: true, dropped: false }));
         return;
       case "template":
         all(

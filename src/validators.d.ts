@@ -14,3 +14,7 @@ declare module "*?raw" {
   const text: string;
   export default text;
 }
+
+declare module "luaparse" {
+  export function parse(text: string, options: object): unknown;
+}

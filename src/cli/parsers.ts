@@ -1,8 +1,14 @@
 /** Makes the heavy parsers ready, only where a contract has documents for them. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createShellParser, parseShells, type ShellAst, type ShellCache, type ShellParser } from "../document/shell.js";
+import { CODE_VERSION, type CodeFile } from "../document/code.js";
+import { createJavaReader } from "../document/java.js";
+import type { LuaParser } from "../document/lua.js";
+import { createShellParser, parseShells, type ShellAst, type ShellParser } from "../document/shell.js";
+import { type CodeReader, createTypescriptReader } from "../document/typescript.js";
 import type { Contract } from "../model/contract.js";
+import type { InputFile } from "../model/input.js";
+import { contentKey } from "../text/hash.js";
 
 /** The program's own folder: where the bundle lives, or the source tree. */
 const HERE = import.meta.dirname;
@@ -26,11 +32,15 @@ export function shellParser(): Promise<ShellParser> {
 }
 
 const MAX_KEPT = 2000;
+/** Trees of longer code files are read again: as text they are many times as long. */
+const MAX_KEPT_TEXT = 2 ** 18;
 
-/** Trees kept beside the bundle, by content: reading one costs less than loading the grammar. Every error is ignored. */
-function diskCache(): ShellCache | undefined {
+/** Trees kept beside the bundle, by content: reading one costs less than loading a grammar. Every error is ignored. */
+function diskCache<T>(
+  name: string,
+): { get(key: string, text: string): T | undefined; set(key: string, text: string, tree: T): void } | undefined {
   if (!existsSync(join(HERE, "tree-sitter-bash.wasm"))) return undefined;
-  const folder = join(HERE, ".cache", "shell");
+  const folder = join(HERE, ".cache", name);
   return {
     get(key, text) {
       try {
@@ -52,8 +62,60 @@ function diskCache(): ShellCache | undefined {
   };
 }
 
+const readers: { java?: Promise<CodeReader>; typescript?: Promise<CodeReader> } = {};
+
+/** The reader of a language, loaded once. */
+export function codeReader(language: "java" | "typescript"): Promise<CodeReader> {
+  if (language === "typescript") readers.typescript ??= createTypescriptReader();
+  else {
+    readers.java ??= createJavaReader({
+      runtimeWasm: asset("web-tree-sitter.wasm", "web-tree-sitter"),
+      grammarWasm: asset("tree-sitter-java.wasm", "tree-sitter-java"),
+    });
+  }
+  return readers[language]!;
+}
+
+const codes = { java: new Map<string, CodeFile>(), typescript: new Map<string, CodeFile>() };
+
+/** Trees of program code: of this process, kept on disk, else read, which loads the language's parser. */
+async function prepareCode(contract: Contract, files: readonly InputFile[], passing: boolean): Promise<void> {
+  const disk = passing ? undefined : diskCache<CodeFile>("code");
+  for (const { kind, file, source } of files) {
+    if (kind !== "java" && kind !== "typescript") continue;
+    const { text } = source;
+    if (contract.parsers.code[kind].has(text)) continue;
+    let tree = codes[kind].get(text);
+    if (tree === undefined) {
+      const extension = file.slice(file.lastIndexOf("."));
+      const key = `${CODE_VERSION}${extension}-${contentKey(text)}`;
+      tree = disk?.get(key, text);
+      if (tree?.version !== CODE_VERSION) {
+        tree = (await codeReader(kind)).read(text, file);
+        if (text.length <= MAX_KEPT_TEXT) disk?.set(key, text, tree);
+      }
+      if (!passing) codes[kind].set(text, tree);
+    }
+    contract.parsers.code[kind].set(text, tree);
+  }
+}
+
+let lua: Promise<LuaParser> | undefined;
+
+/** The Lua parser, loaded once. */
+export function luaParser(): Promise<LuaParser> {
+  lua ??= import("luaparse").then((loaded) => {
+    const module: LuaParser & { readonly default?: LuaParser } = loaded;
+    return module.default ?? module;
+  });
+  return lua;
+}
+
 /** `passing`: the contract is one of thousands of mutants, whose texts nobody asks for again. */
 export async function prepareParsers(contract: Contract, passing = false): Promise<void> {
+  if (contract.hasLua) contract.parsers.lua = await luaParser();
+  const { codeFiles } = contract;
+  if (codeFiles.length > 0) await prepareCode(contract, codeFiles, passing);
   const wanted: string[] = [];
   for (const script of contract.scripts) {
     const { text } = script.view;
@@ -63,7 +125,7 @@ export async function prepareParsers(contract: Contract, passing = false): Promi
   }
   if (wanted.length === 0) return;
   const parsed = await parseShells(wanted, {
-    cache: passing ? undefined : diskCache(),
+    cache: passing ? undefined : diskCache<ShellAst>("shell"),
     load: shellParser,
   });
   for (const [text, tree] of parsed) {

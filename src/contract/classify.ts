@@ -29,6 +29,11 @@ export function classify(path: string, text: string): FileKind {
     case "ts":
     case "mts":
     case "cts":
+    case "tsx":
+    case "js":
+    case "mjs":
+    case "cjs":
+    case "jsx":
       return "typescript";
     case "md":
       return "markdown";

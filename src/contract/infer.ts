@@ -5,12 +5,13 @@
  */
 import type { RuleSetting } from "../engine/lint.js";
 import type { Input } from "../engine/result.js";
-import { buildContract, kubeObjects, serverRole, textKind } from "../model/build.js";
+import { buildContract, kubeObjects, namesScripts, serverRole, textKind } from "../model/build.js";
 import type { Contract } from "../model/contract.js";
 import type { InputFile } from "../model/input.js";
 import type { KubeObject } from "../model/kubernetes/object.js";
 import { LabelIndex, parseMapSelector, parseSelector } from "../model/kubernetes/selector.js";
 import { Workload } from "../model/kubernetes/workload.js";
+import { includeNames, isRedisScript, relativePath } from "../model/program/programs.js";
 import { asArray, asObject } from "../model/value.js";
 import { isCandidate, isTemplateSource } from "./classify.js";
 import { clean } from "./host.js";
@@ -60,6 +61,8 @@ export function inferContracts(
     else group.push(file);
   }
 
+  addCode(reader, paths, groups);
+
   const contracts: Contract[] = [];
   for (const [directory, files] of joinGroups(groups)) {
     if (!files.some(concernsRedis)) {
@@ -85,9 +88,29 @@ export function inferContracts(
   return { contracts, inputs };
 }
 
+const MAX_CODE_FILES = 40;
+const MAX_CODE_LENGTH = 2 ** 18;
+
+/** Code that stands beside scripts and holds a digest may be their catalog. */
+function addCode(reader: InferReader, paths: readonly string[], groups: ReadonlyMap<string, InputFile[]>): void {
+  const seen = new Map<string, number>();
+  for (const path of paths) {
+    if (!/\.(?:java|[mc]?[jt]s)$/.test(path) || /\.(?:d|test|spec)\.[mc]?ts$|\.min\.js$/.test(path)) continue;
+    const directory = folderOf(path);
+    const group = groups.get(directory);
+    if (NOT_DEPLOYED.test(path) || !group?.some((f) => f.kind === "lua" && concernsRedis(f))) continue;
+    const count = (seen.get(directory) ?? 0) + 1;
+    seen.set(directory, count);
+    if (count > MAX_CODE_FILES) continue;
+    const file = reader.file(path);
+    if (file === undefined || file.fault !== undefined || file.source.text.length > MAX_CODE_LENGTH) continue;
+    if (/["'`](?:[0-9a-f]{40}|[0-9a-f]{64})["'`]/i.test(file.source.text)) group.push(file);
+  }
+}
+
 function isUseful(file: InputFile): boolean {
   if (file.fault !== undefined) return file.kind !== "text";
-  if (file.kind === "json") return /"(?:programs|sha1|sha256)"\s*:/.test(file.source.text);
+  if (file.kind === "json") return namesScripts(file);
   if (file.kind === "properties") return /^[ \t]*redis\.\w+\.image/m.test(file.source.text);
   return ["kubernetes", "conf", "acl", "lua", "shell"].includes(file.kind) || isKustomization(file);
 }
@@ -103,8 +126,8 @@ function objectsOf(file: InputFile): readonly KubeObject[] {
 
 function concernsRedis(file: InputFile): boolean {
   if (file.kind === "conf" || file.kind === "acl") return true;
-  if (file.kind === "lua") return /\bredis\s*\.\s*p?call\b|\bKEYS\s*\[/.test(file.source.text);
-  if (file.kind === "json") return true;
+  if (file.kind === "lua") return isRedisScript(file.source.text);
+  if (file.kind === "json") return /"(?:slotRule|minimumRedisVersion|numberOfKeys)"\s*:/.test(file.source.text);
   return objectsOf(file).some((o) => {
     if (o instanceof Workload) return o.containers.some((c) => serverRole(c) !== undefined);
     if (o.kind !== "ConfigMap") return false;
@@ -151,6 +174,10 @@ function tieSelectors(
   }
 }
 
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
 /** Joins directories that a file ties together; a joined group is named after its first directory. */
 function joinGroups(groups: ReadonlyMap<string, InputFile[]>): Map<string, InputFile[]> {
   const parent = new Map<string, string>();
@@ -195,6 +222,13 @@ function joinGroups(groups: ReadonlyMap<string, InputFile[]>): Map<string, Input
             );
           }
         }
+      }
+      if (file.kind === "lua" && file.fault === undefined) {
+        for (const name of includeNames(file.source.text)) join(directory, folderOf(relativePath(name, file.file)));
+      }
+      if (file.kind === "json" && file.fault === undefined) {
+        for (const name of file.source.text.match(/"[^"\\\n]{1,300}\.lua"/g)?.slice(0, 1000) ?? [])
+          join(directory, folderOf(relativePath(name.slice(1, -1), file.file)));
       }
       for (const o of objectsOf(file)) {
         if (!(o instanceof Workload)) continue;

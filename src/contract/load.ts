@@ -3,6 +3,8 @@ import type { Input } from "../engine/result.js";
 import { buildContract } from "../model/build.js";
 import type { Contract } from "../model/contract.js";
 import { type FileKind, InputFile, isTemplateName } from "../model/input.js";
+import { importsOf } from "../model/program/descriptor/imports.js";
+import { includeNames, relativePath } from "../model/program/programs.js";
 import type { ContractConfig } from "../model/settings.js";
 import { Source } from "../text/source.js";
 import { classify } from "./classify.js";
@@ -448,8 +450,66 @@ function collect(
       if (file !== undefined) byPath.set(path, file);
     }
   }
+  addScripts(reader, contract, byPath, byPattern);
+  addImports(reader, contract, byPath, byPattern);
   const files = [...byPath.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
   return { files, match: (pattern) => byPattern.get(pattern) ?? [] };
+}
+
+const MAX_INCLUDED = 2000;
+
+/** Scripts that a manifest names where no pattern does, and what scripts include. */
+function addScripts(
+  reader: Reader,
+  contract: ContractConfig,
+  byPath: Map<string, InputFile>,
+  byPattern: ReadonlyMap<string, readonly InputFile[]>,
+): void {
+  const add = (path: string): InputFile | undefined => {
+    const known = byPath.get(path);
+    if (known !== undefined) return known;
+    const file = inside(path) ? reader.file(path, "lua") : undefined;
+    if (file !== undefined) byPath.set(path, file);
+    return file;
+  };
+  for (const { manifest, scripts } of contract.programs ?? []) {
+    if (manifest === undefined || scripts !== undefined) continue;
+    for (const file of byPattern.get(manifest) ?? []) {
+      for (const name of file.source.text.match(/"[^"\\\n]{1,300}\.lua"/g) ?? []) {
+        add(relativePath(name.slice(1, -1), file.file));
+      }
+    }
+  }
+  const open = [...byPath.values()].filter((f) => f.kind === "lua");
+  for (let file = open.pop(), left = MAX_INCLUDED; file !== undefined && left > 0; file = open.pop()) {
+    for (const name of includeNames(file.source.text)) {
+      left--;
+      const wanted = relativePath(name, file.file);
+      if (byPath.has(wanted) || byPath.has(`${wanted}.lua`)) continue;
+      const found = add(wanted) ?? add(`${wanted}.lua`);
+      if (found !== undefined) open.push(found);
+    }
+  }
+}
+
+/** What descriptors import by a relative path: the constants in them count as declared. */
+function addImports(
+  reader: Reader,
+  contract: ContractConfig,
+  byPath: Map<string, InputFile>,
+  byPattern: ReadonlyMap<string, readonly InputFile[]>,
+): void {
+  for (const { descriptors } of contract.programs ?? []) {
+    for (const d of [descriptors ?? []].flat()) {
+      const start = byPattern.get(typeof d === "string" ? d : d.file) ?? [];
+      const imported = importsOf(start, (path) => {
+        const known = byPath.get(path);
+        if (known !== undefined || !inside(path)) return known;
+        return reader.host.stat(join(reader.root, path)) === "file" ? reader.file(path, "typescript") : undefined;
+      });
+      for (const file of imported) byPath.set(file.file, file);
+    }
+  }
 }
 
 /** The file under the root that a configuration's `aclfile` names: the longest path suffix wins, then the nearest. */

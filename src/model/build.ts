@@ -1,5 +1,6 @@
 /** Builds the contract graph from files: the only place where edges between files are resolved. */
 
+import { parseJson } from "../document/json.js";
 import { parseProperties } from "../document/properties.js";
 import type { Path, YamlDocument } from "../document/yaml.js";
 import { TextView } from "../text/source.js";
@@ -9,8 +10,11 @@ import type { InputFile } from "./input.js";
 import { KubeObject } from "./kubernetes/object.js";
 import { type Command, type Container, isWorkloadKind, Workload } from "./kubernetes/workload.js";
 import { PLANE_PORT, type Plane, type PlaneRole, type Server } from "./plane.js";
+import { catalogEntries } from "./program/catalog.js";
+import { importsOf } from "./program/descriptor/imports.js";
+import { includeNames, isRedisScript, type ProgramSource, relativePath } from "./program/programs.js";
 import type { ImageRegistry } from "./registry.js";
-import type { ContractConfig, PlaneConfig } from "./settings.js";
+import { type ContractConfig, type FileWithMap, list, type PlaneConfig } from "./settings.js";
 import type { AclText, ConfText, ScriptText, TextOrigin } from "./texts.js";
 import { asArray, asObject, isObject, type Obj } from "./value.js";
 
@@ -73,6 +77,7 @@ export function buildContract(input: BuildInput): Contract {
     acls: rolesOfAcls(texts.acls, planes),
     scripts: texts.scripts,
     imageRegistry: imageRegistry(input),
+    programSources: programSources(input),
     today: input.today,
     setting: input.setting,
   });
@@ -513,4 +518,87 @@ function imageRegistry(input: BuildInput): ImageRegistry | undefined {
     approved: properties.find((p) => p.key === approvedKey),
     head: file.source.span(0, Math.max(0, line)),
   };
+}
+
+// ------------------------------------------------------------------------------------------------------------- programs
+
+function programSources(input: BuildInput): ProgramSource[] {
+  const { programs } = input.config;
+  if (programs === undefined) return input.declared ? [] : inferredPrograms(input);
+  const all = (patterns: readonly string[]): InputFile[] => [...new Set(patterns.flatMap((p) => input.match(p)))];
+  const byPath = new Map(input.files.map((f) => [f.file, f]));
+  return programs.map((p, index): ProgramSource => {
+    const manifest = p.manifest === undefined ? undefined : input.match(p.manifest)[0];
+    const patterns = list(p.scripts);
+    const scripts = patterns.length > 0 ? all(patterns) : manifest === undefined ? [] : scriptsNamed(input, manifest);
+    const descriptors = [p.descriptors ?? []].flat() as readonly (string | FileWithMap)[];
+    const described = descriptors.flatMap((d) => {
+      const [file, map] = typeof d === "string" ? [d, {}] : [d.file, d.map ?? {}];
+      return input.match(file).map((f) => ({ input: f, map: Object.assign({}, p.map, map) }));
+    });
+    return {
+      index,
+      manifest,
+      scripts: scripts.filter((f) => f.kind === "lua"),
+      descriptors: described,
+      imported: importsOf(
+        described.map((d) => d.input),
+        (path) => byPath.get(path),
+      ),
+      callers: all(list(p.callers)),
+      sources: all(list(p.sources)),
+      boundaries: p.boundaries ?? [],
+      user: p.user,
+      keys: p.keys,
+    };
+  });
+}
+
+/** The files that a manifest names, where the contract file names none. */
+function scriptsNamed(input: BuildInput, manifest: InputFile): InputFile[] {
+  const names = new Set(catalogEntries(parseJson(manifest.view)).map((e) => relativePath(e.file.value, manifest.file)));
+  return input.files.filter((f) => f.kind === "lua" && names.has(f.file));
+}
+
+/** Scripts of the group, with each JSON file that names scripts as a set. */
+function inferredPrograms(input: BuildInput): ProgramSource[] {
+  const lua = input.files.filter((f) => f.kind === "lua" && f.fault === undefined);
+  const own = lua.filter((f) => isRedisScript(f.source.text));
+  // what a script includes is read with it, and judged for its syntax
+  const paths = new Map(lua.map((f) => [f.file, f]));
+  const scripts = new Set(own);
+  for (const file of scripts) {
+    for (const name of includeNames(file.source.text)) {
+      const wanted = relativePath(name, file.file);
+      const found = paths.get(wanted) ?? paths.get(`${wanted}.lua`);
+      if (found !== undefined) scripts.add(found);
+    }
+  }
+  const source = (manifest: InputFile | undefined, code: readonly InputFile[] = []): ProgramSource => ({
+    index: undefined,
+    manifest,
+    scripts: [...scripts],
+    descriptors: code.map((f) => ({ input: f, map: {} })),
+    imported: [],
+    callers: [],
+    sources: [],
+    boundaries: [],
+    user: undefined,
+    keys: undefined,
+  });
+  const manifests = input.files.filter((f) => f.kind === "json" && namesScripts(f));
+  const code = input.files.filter((f) => (f.kind === "java" || f.kind === "typescript") && f.fault === undefined);
+  const sources = manifests.map((m) => source(m));
+  if (scripts.size > 0 && (sources.length === 0 || code.length > 0)) sources.push(source(undefined, code));
+  return sources;
+}
+
+/** Whether a JSON file looks like a manifest or catalog of Lua scripts. */
+export function namesScripts(file: InputFile): boolean {
+  const { text } = file.source;
+  if (file.fault !== undefined || !/\.lua"/.test(text)) return false;
+  return (
+    /"(?:programs|sha-?1|sha-?256|sha|hash|digest|numberOfKeys|numKeys|user)"\s*:/i.test(text) ||
+    /\.lua"\s*:\s*"[0-9a-f]{40,64}"/i.test(text)
+  );
 }

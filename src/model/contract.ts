@@ -11,6 +11,13 @@ import { type Container, Workload } from "./kubernetes/workload.js";
 import { Parsers } from "./parsers.js";
 import { NodePlace, type Place } from "./place.js";
 import type { Plane, PlaneRole, Server } from "./plane.js";
+import {
+  ContractPrograms,
+  type LuaScript,
+  type Program,
+  type ProgramSet,
+  type ProgramSource,
+} from "./program/programs.js";
 import { RedisDeployment } from "./redis/deployment.js";
 import { serverInputs } from "./redis/server-inputs.js";
 import type { ImageRegistry } from "./registry.js";
@@ -35,6 +42,9 @@ export interface Entities {
   readonly Conf: ConfText;
   readonly Acl: AclText;
   readonly Script: ScriptText;
+  readonly ProgramSet: ProgramSet;
+  readonly Program: Program;
+  readonly LuaScript: LuaScript;
   readonly ImageRegistry: ImageRegistry;
 }
 export type EntityKind = keyof Entities;
@@ -53,6 +63,7 @@ export interface ContractParts {
   readonly acls: readonly AclText[];
   readonly scripts: readonly ScriptText[];
   readonly imageRegistry: ImageRegistry | undefined;
+  readonly programSources: readonly ProgramSource[];
   readonly today: string;
   readonly setting: (rule: string) => {
     severity: "off" | "info" | "warning" | "error" | undefined;
@@ -87,6 +98,7 @@ export class Contract {
   #redis: RedisDeployment | undefined;
   #network: ContractNetwork | undefined;
   #shell: ContainerShell | undefined;
+  #programs: ContractPrograms | undefined;
   #budgets: ReadonlyMap<Workload, readonly KubeObject[]> | undefined;
 
   constructor(parts: ContractParts) {
@@ -186,6 +198,28 @@ export class Contract {
     return this.#shell;
   }
 
+  /** The Lua programs: sets, entries, scripts, and who runs them. */
+  get programs(): ContractPrograms {
+    this.#programs ??= new ContractPrograms(this, this.#parts.programSources);
+    return this.#programs;
+  }
+
+  /** Whether it has Lua scripts, whose parser a surface must make ready. */
+  get hasLua(): boolean {
+    return this.#parts.programSources.some((s) => s.scripts.length > 0);
+  }
+
+  /** Code that programs are described in, called from, or hidden behind: its parsers a surface must make ready. */
+  get codeFiles(): readonly InputFile[] {
+    const found = new Set<InputFile>();
+    for (const s of this.#parts.programSources) {
+      for (const f of [...s.descriptors.map((d) => d.input), ...s.imported, ...s.callers, ...s.sources]) {
+        if ((f.kind === "java" || f.kind === "typescript") && f.fault === undefined) found.add(f);
+      }
+    }
+    return [...found];
+  }
+
   /** What servers make of their configurations and ACLs, and who plays which role. */
   get redis(): RedisDeployment {
     this.#redis ??= new RedisDeployment(this, (server) => serverInputs(server, this));
@@ -251,6 +285,12 @@ export class Contract {
         return this.acls;
       case "Script":
         return this.scripts;
+      case "ProgramSet":
+        return this.programs.sets;
+      case "Program":
+        return this.programs.programs;
+      case "LuaScript":
+        return this.programs.scripts;
       case "ImageRegistry":
         return this.imageRegistry === undefined ? [] : [this.imageRegistry];
       default:

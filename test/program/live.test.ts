@@ -3,8 +3,6 @@
  * fits a computed origin, a user with exactly the computed permissions is never denied, and where every key is said to get
  * a time to live on every path, none is left without one.
  */
-import { createConnection, createServer, type Socket } from "node:net";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { analyseScript, type KeyUse, type ScriptEffects } from "../../src/model/program/effects.js";
 import { tableSpecs } from "../../src/model/program/keyspecs.js";
@@ -13,15 +11,8 @@ import { patternOf } from "../../src/model/program/origin.js";
 import { compileGlob, globMatch } from "../../src/model/redis/glob.js";
 import { commandTable } from "../../src/model/redis/servers.js";
 import { bytesOf } from "../../src/text/bytes.js";
-import {
-  Daemon,
-  findServer,
-  RedisClient,
-  ReplyError,
-  removeDirectory,
-  temporaryDirectory,
-  until,
-} from "../live/util.js";
+import { commandOf, ScriptServer } from "../live/script-server.js";
+import { findServer, type RedisClient, ReplyError, type Server } from "../live/util.js";
 import { collect, type ForeignScript, includeOf } from "./collect.js";
 import { document } from "./support.js";
 
@@ -39,29 +30,6 @@ const ARGUMENTS: readonly (readonly string[])[] = [
   ["k:{t}:", "id", "1700000000000", "10", "x", "1", "", "", "", ""],
   ["", "5", "true", "true", "1", "LPUSH", "wait", "0", "1", "1"],
 ];
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
-/** The words of a MONITOR line that a script sent, else undefined. */
-function scriptWords(line: string): string[] | undefined {
-  const match = /^\+?[\d.]+ \[\d+ lua\] (.*)$/.exec(line);
-  if (match === null) return undefined;
-  return [...match[1]!.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((m) =>
-    m[1]!.replace(/\\x([0-9a-f]{2})|\\(.)/gi, (_, hex: string | undefined, char: string) =>
-      hex !== undefined ? String.fromCharCode(Number.parseInt(hex, 16)) : (ESCAPED[char] ?? char),
-    ),
-  );
-}
-const ESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", a: "\x07", b: "\b" };
 
 /** Globs of the keys that a use may name, for the given KEYS. */
 function globsOf(use: KeyUse, keys: readonly string[]): readonly string[] {
@@ -84,62 +52,27 @@ function globsOf(use: KeyUse, keys: readonly string[]): readonly string[] {
 }
 
 describe.runIf(modern && scripts.length > 0)("effects on a live server", () => {
-  const directory = temporaryDirectory("effects");
-  let daemon: Daemon;
+  let live: ScriptServer;
   let client: RedisClient;
   let user: RedisClient;
-  let monitor: Socket;
-  let lines: string[] = [];
-  let rest = "";
 
   beforeAll(async () => {
-    const port = await freePort();
-    const path = (server as { path: string }).path;
-    daemon = new Daemon(
-      [path, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory, "--loglevel", "warning"],
-      join(directory, "log"),
-    );
-    const up = await until(
-      async () => {
-        try {
-          client = await RedisClient.open({ host: "127.0.0.1", port });
-          return true;
-        } catch {
-          return false;
-        }
-      },
-      10_000,
-      50,
-    );
-    if (!up) throw new Error(daemon.output());
-    user = await RedisClient.open({ host: "127.0.0.1", port });
-    monitor = createConnection({ host: "127.0.0.1", port });
-    monitor.setEncoding("latin1");
-    monitor.on("data", (chunk: string) => {
-      const parts = (rest + chunk).split("\r\n");
-      rest = parts.pop()!;
-      lines.push(...parts);
-    });
-    monitor.write("MONITOR\r\n");
-    await until(async () => lines.length > 0, 5_000, 20);
+    live = await ScriptServer.start(server as Server, "effects");
+    client = live.admin;
+    user = await live.connect();
   });
 
   afterAll(async () => {
-    monitor?.destroy();
-    client?.close();
     user?.close();
-    await daemon?.stop();
-    removeDirectory(directory);
+    await live?.stop();
   });
 
   /** Runs a script once; the commands that it sent. */
   async function run(script: ForeignScript, keys: readonly string[], args: readonly string[]) {
-    lines = [];
-    const reply = await user.command(["EVAL", script.text, String(keys.length), ...keys, ...args], 10_000);
-    const mark = `mark-${Math.random()}`;
-    await client.command(["ECHO", mark]);
-    await until(async () => lines.some((l) => l.includes(mark)), 5_000, 2);
-    return { reply, sent: lines.flatMap((l) => [scriptWords(l)].filter((w) => w !== undefined)) };
+    const { result: reply, sent } = await live.watch(() =>
+      user.command(["EVAL", script.text, String(keys.length), ...keys, ...args], 10_000),
+    );
+    return { reply, sent };
   }
 
   async function permit(effects: ScriptEffects, keys: readonly string[]): Promise<void> {
@@ -182,8 +115,7 @@ describe.runIf(modern && scripts.length > 0)("effects on a live server", () => {
         expect([script.file, script.sha1, denied ? reply.message : ""]).toEqual([script.file, script.sha1, ""]);
         for (const argv of sent) {
           ran = true;
-          let name = argv[0]!.toLowerCase();
-          if (CONTAINERS.has(name)) name += `|${argv[1]!.toLowerCase()}`;
+          const name = commandOf(argv);
           expect([script.file, name, effects.commands.has(name)]).toEqual([script.file, name, true]);
           for (const k of specs.keysOf(argv) ?? []) {
             const key = argv[k.index]!;

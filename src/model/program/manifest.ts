@@ -1,20 +1,14 @@
 /**
  * Program sets (`program-set.json`): typed entries with the place of every part, and what is wrong with them. The JSON tree
- * is parsed by the caller (jsonc-parser), so that the parser is loaded only where a contract has a manifest.
+ * is parsed by the caller.
  */
 import validate from "../../../schemas/program-set.schema.json?validate";
+import type { JsonNode } from "../../document/json.js";
 import type { Span, TextView } from "../../text/source.js";
 import { readKeyPattern } from "./keypattern.js";
 import type { Access } from "./keyspecs.js";
 
-/** A node of jsonc-parser's tree. */
-export interface JsonNode {
-  readonly type: "object" | "array" | "property" | "string" | "number" | "boolean" | "null";
-  readonly value?: unknown;
-  readonly offset: number;
-  readonly length: number;
-  readonly children?: readonly JsonNode[];
-}
+export type { JsonNode } from "../../document/json.js";
 
 /** A value of the manifest and where it stands. */
 export interface Located<T> {

@@ -44,7 +44,7 @@ export default defineRule({
         if (command === "setnx" || (command === "set" && conditional && !timed)) report("steps", data, call.commandAt);
         if (guardsKey(call, use.term)) continue;
         if (!conditional) {
-          if (call.guards.length === 0 && storedInputs(call).length > 0) report("overwrites", data, call.commandAt);
+          if (!guardsKey(call, undefined) && storedInputs(call).length > 0) report("overwrites", data, call.commandAt);
         } else if (!isHeard(effects, call)) report("unheard", data, call.commandAt);
       }
     },

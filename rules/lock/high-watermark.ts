@@ -1,16 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
-import {
-  ENDS,
-  keyOf,
-  keyTitle,
-  type LockProgram,
-  locksOf,
-  readsWatermark,
-  type Watermark,
-} from "../../src/model/program/locks.js";
-import { guardsKey } from "../../src/model/program/ownership.js";
-import { inputOf, testsOf } from "../../src/model/program/query.js";
-import { base, type Term } from "../../src/model/program/term.js";
+import { ENDS, keyOf, keyTitle, locksOf } from "../../src/model/program/locks.js";
+import { judgeWatermark } from "../../src/model/program/watermark.js";
 
 export default defineRule({
   severity: "error",
@@ -62,7 +52,7 @@ export default defineRule({
       }
       if (lock === undefined) return;
       for (const mark of locks.watermarks(lock)) {
-        const verdict = judge(lock, mark);
+        const verdict = judgeWatermark(lock.effects, mark);
         const [use] = lock.effects.keysOf(mark.call) ?? [];
         if (verdict === undefined || use === undefined) continue;
         const data = { command: (mark.call.command ?? "").toUpperCase(), key: keyTitle(program, use.origin) };
@@ -71,44 +61,3 @@ export default defineRule({
     },
   },
 });
-
-function judge(lock: LockProgram, mark: Watermark): "unchecked" | "lowered" | "equal" | undefined {
-  const { effects } = lock;
-  const { terms } = effects;
-  const isToken = (t: Term): boolean => {
-    const input = inputOf(t);
-    return input?.table === "argv" && input.index === mark.token.index;
-  };
-  let above = false;
-  let strictly = false;
-  let below = false;
-  let free = false;
-  for (const { op, left, right } of mark.call.guards) {
-    if (right === undefined) {
-      if (op === "false" && readsWatermark(left, mark, effects)) free = true;
-      continue;
-    }
-    const up = readsWatermark(left, mark, effects) && isToken(right);
-    const down = isToken(left) && readsWatermark(right, mark, effects);
-    if (!up && !down) continue;
-    if (op === "less" || op === "lessOrEqual") {
-      if (up) above = true;
-      else below = true;
-      if (up && op === "less") strictly = true;
-    } else if (op === "equal") above = true;
-  }
-  if (free || strictly) return undefined;
-  if (!above) {
-    if (below) return "lowered";
-    // A condition that is made otherwise (a flag, a helper's answer) may well be the compare.
-    const other = mark.call.guards.some((g) => g.right === undefined && base(g.left).kind !== "reply");
-    return other && guardsKey(mark.call, mark.key) ? undefined : "unchecked";
-  }
-  const owners = testsOf(effects.comparisons, mark.key, terms).some(
-    (t) =>
-      !readsWatermark(t.guard.left, mark, effects) &&
-      !readsWatermark(t.guard.right!, mark, effects) &&
-      t.inputs.length > 0,
-  );
-  return owners ? undefined : "equal";
-}

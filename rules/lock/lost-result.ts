@@ -1,7 +1,8 @@
 import { defineRule } from "../../src/engine/rule.js";
 import type { ResultPath } from "../../src/model/program/effects.js";
 import { EXTENDS, locksOf } from "../../src/model/program/locks.js";
-import { answerOf, pathsWhen } from "../../src/model/program/situation.js";
+import { answerOf, answerText, pathsWhen, sameAnswer } from "../../src/model/program/situation.js";
+import type { Span } from "../../src/text/source.js";
 
 export default defineRule({
   severity: "error",
@@ -41,26 +42,31 @@ export default defineRule({
       const lost = answers(pathsWhen(effects, key, "other"));
       const none = answers(pathsWhen(effects, key, "nobody"));
       if (mine === undefined || lost === undefined || none === undefined) return;
-      for (const [answer, path] of lost) {
-        if (!mine.has(answer)) continue;
-        report("success", { program: program.name, answer }, path.at);
+      for (const path of lost) {
+        if (!mine.some((m) => sameAnswer(m.answer, path.answer))) continue;
+        report("success", { program: program.name, answer: answerText(path.answer) }, path.at);
         return;
       }
       const [first] = none;
-      if (first === undefined || [...none.keys()].some((a) => !lost.has(a))) return;
-      report("missing", { program: program.name, answer: first[0] }, first[1].at);
+      if (first === undefined || none.some((n) => !lost.some((l) => sameAnswer(n.answer, l.answer)))) return;
+      report("missing", { program: program.name, answer: answerText(first.answer) }, first.at);
     },
   },
 });
 
-/** The distinct answers of paths; undefined when one is not known. */
-function answers(paths: readonly ResultPath[]): ReadonlyMap<string, ResultPath> | undefined {
-  const out = new Map<string, ResultPath>();
-  for (const path of paths) {
-    if (path.result.kind === "error") continue;
-    const answer = answerOf(path.result);
+interface Answered {
+  readonly answer: readonly string[];
+  readonly at: Span;
+}
+
+/** The answers of paths, refusals aside; undefined when one is not known. */
+function answers(paths: readonly ResultPath[]): readonly Answered[] | undefined {
+  const out: Answered[] = [];
+  for (const { result, at } of paths) {
+    if (result.kind === "error") continue;
+    const answer = answerOf(result);
     if (answer === undefined) return undefined;
-    if (!out.has(answer)) out.set(answer, path);
+    out.push({ answer, at });
   }
   return out;
 }

@@ -10,7 +10,7 @@ import type { Origin } from "./origin.js";
 import { patternOf } from "./origin.js";
 import { ownershipOf, storedInputs } from "./ownership.js";
 import type { ContractPrograms, LuaScript, Program } from "./programs.js";
-import { acquisitionsOf, type Input, inputOf, readOf, sameKey, testsOf } from "./query.js";
+import { acquisitionsOf, type Input, inputOf, sameKey, testsOf } from "./query.js";
 import { base, type Term } from "./term.js";
 
 export const ENDS: ReadonlySet<string> = new Set(["del", "unlink", "getdel"]);
@@ -262,12 +262,4 @@ export function comparesInput(effects: ScriptEffects, argv: number): boolean {
   return testsOf(effects.comparisons, undefined, effects.terms).some((t) =>
     t.inputs.some((i) => i.table === "argv" && i.index === argv),
   );
-}
-
-/** The value that is stored where a watermark is written, on one side of a comparison. */
-export function readsWatermark(term: Term, mark: Watermark, effects: ScriptEffects): boolean {
-  const read = readOf(term, effects.terms);
-  if (read === undefined || !sameKey(read.key, mark.key)) return false;
-  if (mark.field === undefined || read.field === undefined) return true;
-  return base(read.field) === base(mark.field);
 }

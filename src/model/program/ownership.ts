@@ -117,11 +117,13 @@ function walk(term: Term, visit: (t: Term) => void): void {
 }
 
 /** Whether a guard says something about a reply for `key` (any key when undefined), or cannot be known. */
+export function guardsKeyOf(guard: Guard, key: Term | undefined): boolean {
+  const seen = look(guard, key);
+  return seen.stored || seen.opaque;
+}
+
 export function guardsKey(call: Call, key: Term | undefined): boolean {
-  return call.guards.some((g) => {
-    const seen = look(g, key);
-    return seen.stored || seen.opaque;
-  });
+  return call.guards.some((g) => guardsKeyOf(g, key));
 }
 
 /** Whether anything that the script decides or answers depends on the answer of a call. */

@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { keyTitle, locksOf } from "../../src/model/program/locks.js";
-import { guardsKey, isHeard, storedInputs } from "../../src/model/program/ownership.js";
+import { guardsKey, isHeard, storedInputs, testedInLoops } from "../../src/model/program/ownership.js";
 
 export default defineRule({
   severity: "error",
@@ -42,7 +42,7 @@ export default defineRule({
         const conditional = command === "setnx" || command === "hsetnx" || (command === "set" && call.has("NX", 3));
         const timed = ["PX", "EX", "PXAT", "EXAT"].some((o) => call.has(o, 3)) || call.open !== undefined;
         if (command === "setnx" || (command === "set" && conditional && !timed)) report("steps", data, call.commandAt);
-        if (guardsKey(call, use.term)) continue;
+        if (guardsKey(call, use.term) || testedInLoops(effects, use.term)) continue;
         if (!conditional) {
           if (!guardsKey(call, undefined) && storedInputs(call).length > 0) report("overwrites", data, call.commandAt);
         } else if (!isHeard(effects, call)) report("unheard", data, call.commandAt);

@@ -1,7 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { blindChanges } from "../../src/model/program/inferred-locks.js";
 import { comparesInput, ENDS, EXTENDS, keyTitle, locksOf } from "../../src/model/program/locks.js";
-import { ownershipOf, storesBefore } from "../../src/model/program/ownership.js";
+import { ownershipOf, storesBefore, testedInLoops } from "../../src/model/program/ownership.js";
 
 export default defineRule({
   severity: "error",
@@ -44,7 +44,7 @@ export default defineRule({
         if (EXTENDS.has(call.command ?? "") && storesBefore(effects, call, use.term)) continue;
         const own = locks.leases.has(key) || locks.leases.size === 0;
         const same = ownershipOf(call, own ? use.term : undefined, effects.terms);
-        if (same.unclear) continue;
+        if (same.unclear || (!same.tested && testedInLoops(effects, use.term))) continue;
         const words = {
           command: (call.command ?? "").toUpperCase(),
           does: ENDS.has(call.command ?? "") ? "deletes" : "extends",

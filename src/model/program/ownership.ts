@@ -126,6 +126,16 @@ export function guardsKey(call: Call, key: Term | undefined): boolean {
   return call.guards.some((g) => guardsKeyOf(g, key));
 }
 
+/**
+ * A key that is chosen in a loop over KEYS, in a script that tests stored values: the test may stand in a loop before, and
+ * holds for every key.
+ */
+export function testedInLoops(effects: ScriptEffects, key: Term): boolean {
+  const of = base(key);
+  if (of.kind !== "slot" || of.index.kind === "literal") return false;
+  return effects.comparisons.some((c) => guardsKeyOf(c, undefined));
+}
+
 /** Whether anything that the script decides or answers depends on the answer of a call. */
 export function isHeard(effects: ScriptEffects, call: Call): boolean {
   const hears = (t: Term | undefined): boolean => t !== undefined && refersTo(t, call);

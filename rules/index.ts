@@ -6,11 +6,13 @@ import aclDiscoveryUser from "./acl/discovery-user.js";
 import aclEffectiveGrant from "./acl/effective-grant.js";
 import aclLeastPrivilege from "./acl/least-privilege.js";
 import aclPlaneSeparation from "./acl/plane-separation.js";
+import aclProgramAccess from "./acl/program-access.js";
 import aclReplicaUser from "./acl/replica-user.js";
 import aclRoleSeparation from "./acl/role-separation.js";
 import aclScriptAccess from "./acl/script-access.js";
 import aclSentinelControlUser from "./acl/sentinel-control-user.js";
 import aclSentinelPeerUser from "./acl/sentinel-peer-user.js";
+import aclSurplus from "./acl/surplus.js";
 import aclSyntax from "./acl/syntax.js";
 import aclWiring from "./acl/wiring.js";
 import imageMinimumVersion from "./image/minimum-version.js";
@@ -55,9 +57,22 @@ import networkDefaultDeny from "./network/default-deny.js";
 import networkEdges from "./network/edges.js";
 import networkOpenRule from "./network/open-rule.js";
 import networkReachable from "./network/reachable.js";
+import programArguments from "./program/arguments.js";
+import programBounded from "./program/bounded.js";
+import programCatalog from "./program/catalog.js";
+import programCommands from "./program/commands.js";
+import programDeclaredKeys from "./program/declared-keys.js";
+import programDynamicSource from "./program/dynamic-source.js";
+import programGenerationGuard from "./program/generation-guard.js";
+import programKeySlot from "./program/key-slot.js";
 import programManifest from "./program/manifest.js";
+import programMinimumVersion from "./program/minimum-version.js";
+import programOwnerGuard from "./program/owner-guard.js";
+import programRetryClass from "./program/retry-class.js";
 import programSourceDigest from "./program/source-digest.js";
 import programSyntax from "./program/syntax.js";
+import programTtl from "./program/ttl.js";
+import programTtlUnit from "./program/ttl-unit.js";
 import quorumlintSuppression from "./quorumlint/suppression.js";
 import quorumlintUnclaimed from "./quorumlint/unclaimed.js";
 import redisAclFile from "./redis/acl-file.js";
@@ -91,11 +106,13 @@ export const rules: readonly Rule[] = [
   make("acl/effective-grant", aclEffectiveGrant),
   make("acl/least-privilege", aclLeastPrivilege),
   make("acl/plane-separation", aclPlaneSeparation),
+  make("acl/program-access", aclProgramAccess),
   make("acl/replica-user", aclReplicaUser),
   make("acl/role-separation", aclRoleSeparation),
   make("acl/script-access", aclScriptAccess),
   make("acl/sentinel-control-user", aclSentinelControlUser),
   make("acl/sentinel-peer-user", aclSentinelPeerUser),
+  make("acl/surplus", aclSurplus),
   make("acl/syntax", aclSyntax),
   make("acl/wiring", aclWiring),
   make("image/minimum-version", imageMinimumVersion),
@@ -140,9 +157,22 @@ export const rules: readonly Rule[] = [
   make("network/edges", networkEdges),
   make("network/open-rule", networkOpenRule),
   make("network/reachable", networkReachable),
+  make("program/arguments", programArguments),
+  make("program/bounded", programBounded),
+  make("program/catalog", programCatalog),
+  make("program/commands", programCommands),
+  make("program/declared-keys", programDeclaredKeys),
+  make("program/dynamic-source", programDynamicSource),
+  make("program/generation-guard", programGenerationGuard),
+  make("program/key-slot", programKeySlot),
   make("program/manifest", programManifest),
+  make("program/minimum-version", programMinimumVersion),
+  make("program/owner-guard", programOwnerGuard),
+  make("program/retry-class", programRetryClass),
   make("program/source-digest", programSourceDigest),
   make("program/syntax", programSyntax),
+  make("program/ttl", programTtl),
+  make("program/ttl-unit", programTtlUnit),
   make("quorumlint/suppression", quorumlintSuppression),
   make("quorumlint/unclaimed", quorumlintUnclaimed),
   make("redis/acl-file", redisAclFile),

@@ -1,7 +1,13 @@
 /** What rules ask of a program beyond its effects: its manifest's names beside what the script does. */
 import type { Span } from "../../text/source.js";
-import { head } from "./knowledge.js";
+import type { Call } from "./call.js";
+import type { ScriptEffects, TtlSet } from "./effects.js";
+import { head, isWrite, type TimeUnit } from "./knowledge.js";
+import type { ManifestArgument, ManifestKey, ManifestProgram, ManifestTtl } from "./manifest.js";
+import type { Origin } from "./origin.js";
 import type { LuaScript } from "./programs.js";
+import { inputOf, type KeyTest, readOf, testsOf } from "./query.js";
+import { base, type Term, type Terms } from "./term.js";
 
 const PROBABILISTIC =
   /^(?:pf(?:add|count|merge)|setbit|getbit|bitcount|bitop|bitpos|bitfield(?:_ro)?|geo(?:add|dist|hash|pos|radius\w*|search\w*))$/;
@@ -15,4 +21,144 @@ export function probabilisticCommands(
     if (PROBABILISTIC.test(head(name))) out.push({ name, at: call.commandAt });
   }
   return out;
+}
+
+/** The declared key that a key name is, or is made from; undefined for one that several or none stand for. */
+export function declaredKey(entry: ManifestProgram, origin: Origin): ManifestKey | undefined {
+  const [index, ...others] = origin.keys;
+  return index === undefined || others.some((i) => i !== index) ? undefined : entry.keys[index - 1];
+}
+
+/** The declared key of a term that is one entry of KEYS. */
+export function keyOfTerm(entry: ManifestProgram, term: Term | undefined): ManifestKey | undefined {
+  const input = term === undefined ? undefined : inputOf(term);
+  return input?.table === "keys" && input.index !== undefined && input.path.length === 0
+    ? entry.keys[input.index - 1]
+    : undefined;
+}
+
+export function argumentOf(entry: ManifestProgram, index: number | undefined): ManifestArgument | undefined {
+  return index === undefined ? undefined : entry.argv[index - 1];
+}
+
+/** The index (from 1) of the first argument whose name fits. */
+export function argumentNamed(entry: ManifestProgram, name: RegExp): number | undefined {
+  const found = entry.argv.findIndex((a) => name.test(a.name.value));
+  return found < 0 ? undefined : found + 1;
+}
+
+export function ttlOf(entry: ManifestProgram, key: ManifestKey): ManifestTtl | undefined {
+  return entry.ttl.find((t) => t.key.value === key.name.value);
+}
+
+const MS: { readonly [U in TimeUnit]?: number } = { seconds: 1000, milliseconds: 1 };
+
+/** Milliseconds of a time that a command takes; undefined for points in time. */
+export function inMs(value: number, unit: TimeUnit): number | undefined {
+  const factor = MS[unit];
+  return factor === undefined ? undefined : value * factor;
+}
+
+/** The bound that a manifest declares, in milliseconds. */
+export function boundOf(ttl: ManifestTtl): number | undefined {
+  const value = (ttl.max ?? ttl.fixed)?.value;
+  return value === undefined ? undefined : inMs(value, ttl.unit?.value ?? "milliseconds");
+}
+
+/** Where the time of a TTL is written. */
+export function timeAt(set: TtlSet): Span {
+  const index = set.time === undefined ? -1 : set.call.argv.indexOf(set.time);
+  return index < 0 ? set.call.at : set.call.wordAt(index);
+}
+
+/** Whether a comparison of a stored value with argument `index` holds whenever the call is sent. */
+export function isGuardedBy(call: Call, terms: Terms, index: number): boolean {
+  return testsOf(call.guards, undefined, terms).some((t) => t.guard.op === "equal" && usesArgument(t, index));
+}
+
+function usesArgument(test: KeyTest, index: number): boolean {
+  return test.inputs.some((i) => i.table === "argv" && i.index === index);
+}
+
+/** Whether a term is made from argument `index` alone or among others. */
+export function mentionsArgument(term: Term, index: number): boolean {
+  const t = base(term);
+  const input = inputOf(t);
+  if (input !== undefined) return input.table === "argv" && input.index === index;
+  if (t.kind === "concat") return t.parts.some((p) => mentionsArgument(p, index));
+  if (t.kind === "compute") return t.args.some((a) => mentionsArgument(a, index));
+  return false;
+}
+
+/** Writes that leave the same data when they are made twice with the same words. */
+const SAME_TWICE =
+  /^(?:set|hset|hmset|hdel|del|unlink|sadd|srem|zadd|zrem|mset|setex|psetex|expire|pexpire|expireat|pexpireat|persist|setbit|setrange|zremrangeby\w+|ltrim|lset|hexpire|hpexpire|pfadd|pfmerge|geoadd|copy|xtrim|xdel|getex|sinterstore|sunionstore|sdiffstore|zunionstore|zinterstore|zdiffstore|zrangestore)$/;
+
+/** Whether sending a call again, with the same words, changes nothing more. */
+export function isRepeatable(call: Call): boolean {
+  const name = head(call.command ?? "");
+  if (isWrite(name) === false) return true;
+  if (!SAME_TWICE.test(name)) return false;
+  // what is written only if missing answers something else the second time
+  if (name === "set" && (call.has("NX", 3) || call.has("GET", 3))) return false;
+  if (name === "zadd" && (call.has("INCR", 2) || call.has("NX", 2))) return false;
+  return true;
+}
+
+/**
+ * Whether a write is made at most once for one operation: something stored under an argument, or compared with one, is asked
+ * before it, and decides. `effects` are those of its script.
+ */
+export function isRemembered(call: Call, effects: ScriptEffects): boolean {
+  const { terms } = effects;
+  const keys = new Set<Term>();
+  for (const g of call.guards) {
+    for (const side of [g.left, g.right]) {
+      if (side === undefined) continue;
+      if (asksForArgument(side)) return true;
+      const read = readOf(side, terms);
+      if (read !== undefined) keys.add(base(read.key));
+    }
+  }
+  const compared = comparedKeys(effects);
+  if ([...keys].some((k) => compared.has(k))) return true;
+  if (!call.has("NX", 3) && call.command !== "setnx") return false;
+  // it writes once by itself: safe where its caller is told the same the second time
+  if (compared.has(base(call.argv[1]!))) return true;
+  return !effects.results.some(({ term, guards }) => answers(term, call) || guards.some((g) => answers(g.left, call)));
+}
+
+/** Keys whose value the script compares with something made from arguments. */
+function comparedKeys(effects: ScriptEffects): ReadonlySet<Term> {
+  const out = new Set<Term>();
+  for (const t of testsOf(effects.comparisons, undefined, effects.terms)) {
+    if (t.inputs.some((i) => i.table === "argv")) out.add(base(t.read.key));
+  }
+  return out;
+}
+
+function answers(term: Term, call: Call): boolean {
+  const t = base(term);
+  return (t.kind === "reply" && t.call === call) || (t.kind === "not" && answers(t.of, call));
+}
+
+/** A reply of a look-up by an argument: `HGET key ARGV[1]`, `SISMEMBER`, `ZSCORE`, or `SET key ARGV[1] NX`. */
+function asksForArgument(term: Term): boolean {
+  const t = base(term);
+  if (t.kind === "item") return asksForArgument(t.of);
+  if (t.kind === "not") return asksForArgument(t.of);
+  if (t.kind !== "reply") return false;
+  const { call } = t;
+  const name = call.command ?? "";
+  const words = call.argv.slice(2);
+  if (/^(?:hget|hexists|hmget|sismember|smismember|zscore|zrank|hsetnx|sadd)$/.test(name)) return words.some(isArgument);
+  if (name === "set" && call.has("NX", 3)) return words[0] !== undefined && isArgument(words[0]);
+  if (name === "setnx") return words[0] !== undefined && isArgument(words[0]);
+  return false;
+}
+
+function isArgument(term: Term): boolean {
+  const t = base(term);
+  if (t.kind === "concat") return t.parts.some(isArgument);
+  return inputOf(t)?.table === "argv";
 }

@@ -8,6 +8,8 @@ import type { Span, TextView } from "../../text/source.js";
 import { readKeyPattern } from "./keypattern.js";
 import type { Access } from "./keyspecs.js";
 
+export type { JsonNode } from "../../document/json.js";
+
 /** A value of the manifest and where it stands. */
 export interface Located<T> {
   readonly value: T;

@@ -1,0 +1,85 @@
+import { defineRule } from "../../src/engine/rule.js";
+import { callNeeds, channelNeeds, clientCommands, declaredNeeds, isUsed, type KeyNeed } from "../../src/model/program/needs.js";
+import type { Program, Runner } from "../../src/model/program/programs.js";
+import { head } from "../../src/model/program/knowledge.js";
+import { everything, isDangerous } from "../../src/model/redis/privilege.js";
+import { grants, showCommands } from "../../src/model/redis/role-check.js";
+
+export default defineRule({
+  severity: "error",
+  inferred: "off",
+  docs: {
+    summary: "An application user has no command, key pattern or channel that neither a program nor a declared client command needs.",
+    why: "What nobody uses is noticed by nobody when somebody else uses it.",
+    fix: "Take the grant away, or declare what needs it in policy.commands.",
+    bad: "user app on >${PASSWORD} ~app:* ~tmp:* -@all +get +set +lrange\n",
+    good: "user app on >${PASSWORD} ~app:* -@all +get +set\n",
+    source: {
+      title: "Redis: access control list",
+      url: "https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/",
+    },
+    rows: ["C-A11"],
+  },
+  messages: {
+    command: "{user} may send {commands}, which no program and no declared client command sends",
+    key: "{user} may use {pattern}, which no program and no declared client command works on",
+    channel: "{user} may use the channels {pattern}, and no program and no declared client command does",
+  },
+  on: {
+    Contract(contract, { report }) {
+      if (!contract.declared || contract.config.programs === undefined) return;
+      const users = new Map<NonNullable<Runner["user"]>, { runner: Runner; programs: Program[] }>();
+      let complete = contract.programs.sets.length > 0;
+      for (const set of contract.programs.sets) {
+        // without a manifest nobody says what the set needs
+        complete &&= set.manifest !== undefined && set.manifest.problems.every((p) => p.kind !== "syntax");
+        for (const program of set.programs) {
+          for (const runner of contract.programs.runners(program)) {
+            if (runner.user === undefined) continue;
+            const known = users.get(runner.user);
+            if (known === undefined) users.set(runner.user, { runner, programs: [program] });
+            else known.programs.push(program);
+          }
+        }
+      }
+      if (!complete) return;
+      for (const [user, { runner, programs }] of users) {
+        if (!user.certain || !user.enabled) continue;
+        const sent = clientCommands(contract, runner.name);
+        const needed = new Set(["evalsha", "script", "script|load", ...sent.map((c) => c.name)]);
+        const keys: KeyNeed[] = sent.flatMap((c) => c.keys);
+        const channels = sent.flatMap((c) => c.channels);
+        let unknown = sent.some((c) => /subscribe|publish/.test(c.name) && c.channels.length === 0);
+        let open = false;
+        for (const program of programs) {
+          for (const c of program.entry?.commands ?? []) needed.add(c.value.toLowerCase());
+          for (const name of program.script?.effects?.commands.keys() ?? []) needed.add(name);
+          open ||= program.script?.effects?.commandsComplete === false;
+          keys.push(...declaredNeeds(program), ...callNeeds(program));
+          const published = channelNeeds(program);
+          if (published === undefined) unknown = true;
+          else channels.push(...published.map((p) => p.pattern));
+        }
+        const heads = new Set([...needed].map(head));
+        // what opens everything, or is dangerous, is said by acl/least-privilege
+        const all = new Set(everything(user, "application", true).map((e) => e.kind));
+        if (!all.has("commands") && !open) {
+          for (const { word, commands } of grants(user)) {
+            const more = commands.filter((c) => !needed.has(c) && !needed.has(head(c)) && !(heads.has(c) && user.table.get(c)?.subcommands !== undefined) && !isDangerous(user.table, c, true));
+            if (more.length > 0) report("command", { user: runner.name, commands: showCommands(more) }, word.at);
+          }
+        }
+        if (!all.has("keys") && keys.length > 0) {
+          for (const pattern of user.keys) {
+            if (!pattern.placeholder && !isUsed(pattern, user.keys, keys))
+              report("key", { user: runner.name, pattern: pattern.text }, pattern.words[0]!.at);
+          }
+        }
+        if (all.has("channels") || unknown) continue;
+        for (const pattern of user.channels) {
+          if (!pattern.placeholder && channels.length === 0) report("channel", { user: runner.name, pattern: pattern.text }, pattern.words[0]!.at);
+        }
+      }
+    },
+  },
+});

@@ -1,0 +1,68 @@
+import { defineRule } from "../../src/engine/rule.js";
+
+export default defineRule({
+  severity: "error",
+  docs: {
+    summary: "A script uses exactly the KEYS and ARGV that its manifest declares.",
+    why: "An entry beyond the declared ones is nil at run time, because callers pass what is declared: the script compares with nothing or fails half-way.",
+    fix: "Declare what the script uses, in its order; mark a key that only fixes the slot as an anchor.",
+    bad: '"keys": [{ "name": "counter", … }]   and in the script: KEYS[2]\n',
+    good: '"keys": [{ "name": "counter", … }, { "name": "seen", … }]\n',
+    source: { title: "Redis: EVAL", url: "https://redis.io/docs/latest/commands/eval/" },
+    rows: ["C-P05"],
+  },
+  messages: {
+    "key-range": {
+      text: "{file} uses KEYS[{index}], and {program} declares {count}",
+      inferred: "error",
+    },
+    "argument-range": "{file} uses ARGV[{index}], and {program} declares {count}",
+    "key-unused": { text: "{program} declares the key {name} (KEYS[{index}]), which {file} never uses", inferred: "off", severity: "warning" },
+    "argument-unused": {
+      text: "{program} declares the argument {name} (ARGV[{index}]), which {file} never uses",
+      inferred: "off",
+      severity: "warning",
+    },
+  },
+  on: {
+    Program({ entry, keyCount, script, name: program }, { report }) {
+      const effects = script?.effects;
+      if (script === undefined || effects === undefined) return;
+      const file = script.name;
+      if (keyCount !== undefined) {
+        const count = keyCount.value;
+        for (const { index, mentions } of effects.inputs("keys").uses) {
+          if (index >= 1 && index <= count) continue;
+          const related = [{ at: keyCount.at, message: "the keys that are declared" }];
+          report("key-range", { file, index, program, count }, mentions[0]!, { related });
+        }
+      }
+      if (entry === undefined) return;
+      const keys = effects.inputs("keys");
+      const argv = effects.inputs("argv");
+      const declared = entry.place("argv");
+      for (const { index, mentions } of argv.uses) {
+        if (declared === undefined || (index >= 1 && index <= entry.argv.length)) continue;
+        const related = [{ at: declared, message: "the arguments that are declared" }];
+        report("argument-range", { file, index, program, count: entry.argv.length }, mentions[0]!, { related });
+      }
+      // an entry that is chosen at run time may be any
+      const related = [{ at: script.head, message: "the script" }];
+      if (keys.dynamic.length + keys.whole.length === 0) {
+        entry.keys.forEach((key, i) => {
+          if (key.anchor || keys.uses.some((u) => u.index === i + 1)) return;
+          report("key-unused", { program, name: key.name.value, index: i + 1, file }, key.name.at, {
+            related,
+          });
+        });
+      }
+      if (argv.dynamic.length + argv.whole.length > 0) return;
+      entry.argv.forEach((argument, i) => {
+        if (argv.uses.some((u) => u.index === i + 1)) return;
+        report("argument-unused", { program, name: argument.name.value, index: i + 1, file }, argument.name.at, {
+          related,
+        });
+      });
+    },
+  },
+});

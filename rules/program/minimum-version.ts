@@ -44,13 +44,20 @@ export default defineRule({
       for (const [name, call] of effects.commands) {
         const since = (contract.programs.table.get(name) ?? newest(name))?.since;
         if (since === undefined || since === "" || !isBefore(asked, since)) continue;
-        report("command", Object.assign({ command: name.toUpperCase(), since: `Redis ${since}` }, data), call.commandAt, { related });
+        report(
+          "command",
+          Object.assign({ command: name.toUpperCase(), since: `Redis ${since}` }, data),
+          call.commandAt,
+          { related },
+        );
       }
       for (const call of effects.calls) {
         for (const { option, since, index } of optionsSince(call)) {
           if (!isBefore(asked, since)) continue;
           const command = (call.command ?? "").toUpperCase();
-          report("option", Object.assign({ option, command, since: `Redis ${since}` }, data), call.wordAt(index), { related });
+          report("option", Object.assign({ option, command, since: `Redis ${since}` }, data), call.wordAt(index), {
+            related,
+          });
         }
       }
       for (const { name, at } of effects.apis) {
@@ -63,14 +70,23 @@ export default defineRule({
       const needed = entry?.minimumRedisVersion;
       const server = contract.redis.version.asked;
       if (needed === undefined || server === undefined || !isBefore(server, needed.value)) return;
-      report("server", { program, version: `Redis ${needed.value}`, server: server.replace(/^redis-/, "Redis ") }, needed.at);
+      report(
+        "server",
+        { program, version: `Redis ${needed.value}`, server: server.replace(/^redis-/, "Redis ") },
+        needed.at,
+      );
     },
   },
 });
 
 /** A name with a dot is a module's; a container whose subcommand is not known is known by itself. */
 function isKnown(own: string | undefined, name: string): boolean {
-  return own !== undefined || name.includes(".") || newest(name) !== undefined || newest(head(name))?.subcommands === undefined && newest(head(name)) !== undefined;
+  return (
+    own !== undefined ||
+    name.includes(".") ||
+    newest(name) !== undefined ||
+    (newest(head(name))?.subcommands === undefined && newest(head(name)) !== undefined)
+  );
 }
 
 /** The command in the first of the newer tables that has it. */

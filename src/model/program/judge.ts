@@ -151,7 +151,8 @@ function asksForArgument(term: Term): boolean {
   const { call } = t;
   const name = call.command ?? "";
   const words = call.argv.slice(2);
-  if (/^(?:hget|hexists|hmget|sismember|smismember|zscore|zrank|hsetnx|sadd)$/.test(name)) return words.some(isArgument);
+  if (/^(?:hget|hexists|hmget|sismember|smismember|zscore|zrank|hsetnx|sadd)$/.test(name))
+    return words.some(isArgument);
   if (name === "set" && call.has("NX", 3)) return words[0] !== undefined && isArgument(words[0]);
   if (name === "setnx") return words[0] !== undefined && isArgument(words[0]);
   return false;

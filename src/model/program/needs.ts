@@ -2,7 +2,7 @@
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import type { AclPattern } from "../redis/acl.js";
-import { keyPatternGlob, globIncludes } from "../redis/glob.js";
+import { globIncludes, keyPatternGlob } from "../redis/glob.js";
 import { type Access, tableSpecs } from "./keyspecs.js";
 import { originsOf, patternOf } from "./origin.js";
 import type { Program } from "./programs.js";

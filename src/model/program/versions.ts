@@ -41,7 +41,9 @@ export function apiSince(name: string): string | undefined {
 }
 
 /** Options of a call that an older server does not know, each with the version that brought it. */
-export function optionsSince(call: Call): readonly { readonly option: string; readonly since: string; readonly index: number }[] {
+export function optionsSince(
+  call: Call,
+): readonly { readonly option: string; readonly since: string; readonly index: number }[] {
   const out: { option: string; since: string; index: number }[] = [];
   for (const { command, option, since, from } of table) {
     if (call.command !== command) continue;

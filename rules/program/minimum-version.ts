@@ -13,17 +13,13 @@ export default defineRule({
     bad: '"minimumRedisVersion": "6.0.0"   and in the script: redis.call("GETDEL", KEYS[1])\n',
     good: '"minimumRedisVersion": "6.2.0"\n',
     source: { title: "Redis: commands, since", url: "https://redis.io/docs/latest/commands/" },
-    rows: ["C-P12", "C-I04"],
+    rows: ["C-P12"],
   },
   messages: {
     command: "{command} came with {since}, and {program} is declared for {version}",
     option: "{option} of {command} came with {since}, and {program} is declared for {version}",
     api: "{name} came with {since}, and {program} is declared for {version}",
     nowhere: { text: "no server has a command {command}: the script ends here", inferred: "error" },
-    server: {
-      text: "{program} needs {version}, and the servers of this contract may be {server}",
-      help: "Raise redis.minimumVersion of the contract, or lower that of the program after looking at its commands.",
-    },
   },
   on: {
     LuaScript(script, { contract, report }) {
@@ -65,16 +61,6 @@ export default defineRule({
         if (since !== undefined && isBefore(asked, since))
           report("api", Object.assign({ name, since: `Redis ${since}` }, data), at, { related });
       }
-    },
-    Program({ entry, name: program }, { contract, report }) {
-      const needed = entry?.minimumRedisVersion;
-      const server = contract.redis.version.asked;
-      if (needed === undefined || server === undefined || !isBefore(server, needed.value)) return;
-      report(
-        "server",
-        { program, version: `Redis ${needed.value}`, server: server.replace(/^redis-/, "Redis ") },
-        needed.at,
-      );
     },
   },
 });

@@ -45,6 +45,14 @@ import k8sServiceAccountToken from "./k8s/service-account-token.js";
 import k8sServiceExposure from "./k8s/service-exposure.js";
 import k8sStableIdentity from "./k8s/stable-identity.js";
 import k8sTopologySpread from "./k8s/topology-spread.js";
+import lockAtomicAcquire from "./lock/atomic-acquire.js";
+import lockBoundedRenewal from "./lock/bounded-renewal.js";
+import lockFencingCounter from "./lock/fencing-counter.js";
+import lockGuarantee from "./lock/guarantee.js";
+import lockHighWatermark from "./lock/high-watermark.js";
+import lockIdempotentRelease from "./lock/idempotent-release.js";
+import lockLostResult from "./lock/lost-result.js";
+import lockOwnerCompare from "./lock/owner-compare.js";
 import networkDefaultDeny from "./network/default-deny.js";
 import networkEdges from "./network/edges.js";
 import networkOpenRule from "./network/open-rule.js";
@@ -140,6 +148,14 @@ export const rules: readonly Rule[] = [
   make("k8s/service-exposure", k8sServiceExposure),
   make("k8s/stable-identity", k8sStableIdentity),
   make("k8s/topology-spread", k8sTopologySpread),
+  make("lock/atomic-acquire", lockAtomicAcquire),
+  make("lock/bounded-renewal", lockBoundedRenewal),
+  make("lock/fencing-counter", lockFencingCounter),
+  make("lock/guarantee", lockGuarantee),
+  make("lock/high-watermark", lockHighWatermark),
+  make("lock/idempotent-release", lockIdempotentRelease),
+  make("lock/lost-result", lockLostResult),
+  make("lock/owner-compare", lockOwnerCompare),
   make("network/default-deny", networkDefaultDeny),
   make("network/edges", networkEdges),
   make("network/open-rule", networkOpenRule),

@@ -1,9 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { callNeeds, channelNeeds, declaredNeeds } from "../../src/model/program/needs.js";
-import type { Runner } from "../../src/model/program/programs.js";
-import { isFaulty } from "../../src/model/redis/access.js";
-import type { AclUser } from "../../src/model/redis/acl.js";
-import { revoking } from "../../src/model/redis/role-check.js";
+import { type Lacks, lacksOf } from "../../src/model/program/access.js";
+import { joined, revoking } from "../../src/model/redis/role-check.js";
 
 export default defineRule({
   severity: "error",
@@ -28,77 +25,47 @@ export default defineRule({
     },
     command: "{program} calls {command} here, and {user} may not send it",
     key: "{user} has no pattern that gives read and write on {key}: EVALSHA of {program} is refused",
+    keyless: "{user} has none of the keys of its programs: every EVALSHA is refused",
     inner: "{program} sends {command} to {key}, and {user} has no pattern that gives it that",
     channel: "{program} publishes to {channel}, and {user} may not use that channel",
   },
   on: {
-    ProgramSet(set, { contract, report }) {
-      const runners = new Map<string, Runner>();
-      for (const program of set.programs) {
-        for (const r of contract.programs.runners(program)) runners.set(`${r.access.title}\n${r.name}`, r);
-      }
-      for (const { user, name } of runners.values()) {
-        if (!isJudged(user)) continue;
-        const eval_ = user.can("eval") !== "no";
-        for (const command of ["evalsha", "script|load"] as const) {
-          // who is given EVAL instead runs scripts by it, unless the contract says how they are run
-          if (user.can(command) !== "no" || (!contract.declared && (eval_ || command === "script|load"))) continue;
-          const related = [{ at: set.programs[0]!.at, message: "a program that it runs" }];
-          report("call", { user: name, command: command.replace("|", " ").toUpperCase() }, revoking(user, command)?.at ?? user.nameAt, { related });
-        }
-      }
-    },
-    Program(program, { contract, report }) {
-      for (const { user, name, access, named } of contract.programs.runners(program)) {
-        const title = program.name;
+    Contract({ programs }, { report }) {
+      for (const lacks of lacksOf(programs)) {
+        const { runner, user } = lacks;
+        const [first] = lacks.programs;
+        const name = runner.name;
         if (user === undefined) {
-          if (access.complete && named !== undefined)
-            report("no-user", { program: title, user: name, file: access.title }, named, {
-              related: [{ at: program.at, message: "the program" }],
-            });
+          const related = [{ at: first!.at, message: "a program that it runs" }];
+          const data = { program: first!.name, user: name, file: runner.access.title };
+          if (runner.named !== undefined) report("no-user", data, runner.named, { related });
           continue;
         }
-        if (!isJudged(user) || (access.load !== undefined && isFaulty(access.load, user))) continue;
-        const at = (command: string) => [
-          { at: revoking(user, command)?.at ?? user.nameAt, message: `the user ${name}` },
-        ];
-        const denied = new Set<string>();
-        for (const call of program.script?.effects?.calls ?? []) {
-          const { command } = call;
-          if (command === undefined || denied.has(command) || !isKnown(user, command) || user.can(command) !== "no") continue;
-          denied.add(command);
-          report("command", { program: title, command: shown(command), user: name }, call.commandAt, { related: at(command) });
+        const at = (command: string) => revoking(user, command)?.at ?? user.nameAt;
+        for (const command of lacks.calls) {
+          const related = [{ at: first?.at ?? lacks.scripts[0]!.head, message: "a program that it runs" }];
+          report("call", { user: name, command: shown(command) }, at(command), { related });
         }
-        const open = new Set<string>();
-        const runs = user.can("evalsha") !== "no";
-        for (const need of declaredNeeds(program)) {
-          if (user.covers({ declared: need.pattern }, "RW", runs ? "evalsha" : undefined) !== "no") continue;
-          open.add(need.pattern);
-          report("key", { user: name, key: need.pattern, program: title }, need.at!, { related: [{ at: user.nameAt, message: `the user ${name}` }] });
+        for (const { command, program, places } of lacks.commands) {
+          const related = [{ at: at(command), message: `the user ${name}` }, ...further(places)];
+          report("command", { program, command: shown(command), user: name }, places[0]!, { related });
         }
-        for (const need of callNeeds(program)) {
-          if (open.has(need.pattern) || denied.has(need.command)) continue;
-          if (user.covers({ declared: need.pattern }, need.access, need.command) !== "no") continue;
-          open.add(need.pattern);
-          const data = { program: title, command: shown(need.command), key: need.pattern, user: name };
-          report("inner", data, need.at!, { related: at(need.command) });
+        const own = { at: user.nameAt, message: `the user ${name}` };
+        if (lacks.keyless) {
+          const related = [own, ...further(lacks.keys.flatMap((k) => k.places))];
+          report("keyless", { user: name }, lacks.keys[0]!.places[0]!, { related });
+        } else {
+          for (const { pattern, program, places } of lacks.keys) {
+            report("key", { user: name, key: pattern, program }, places[0]!, { related: [own, ...further(places)] });
+          }
         }
-        for (const { pattern, at: place } of channelNeeds(program) ?? []) {
-          if (user.coversChannel({ declared: pattern }) !== "no") continue;
-          report("channel", { program: title, channel: pattern, user: name }, place, { related: [{ at: user.nameAt, message: `the user ${name}` }] });
+        for (const { pattern, commands, program, places } of lacks.inner) {
+          const data = { program, command: joined(commands.map(shown)), key: pattern, user: name };
+          report("inner", data, places[0]!, { related: [own, ...further(places)] });
         }
-      }
-    },
-    LuaScript(script, { contract, report }) {
-      // without a manifest: the one user that can run scripts is the one that runs these
-      if (script.programs.length > 0 || script.fragment || contract.declared) return;
-      const { effects } = script;
-      for (const { user, name } of effects === undefined ? [] : contract.programs.runners(script)) {
-        if (!isJudged(user)) continue;
-        for (const [command, call] of effects!.commands) {
-          if (!isKnown(user, command) || user.can(command) !== "no") continue;
-          report("command", { program: script.name, command: shown(command), user: name }, call.commandAt, {
-            related: [{ at: revoking(user, command)?.at ?? user.nameAt, message: `the user ${name}` }],
+        for (const { pattern, program, places } of lacks.channels) {
+          report("channel", { program, channel: pattern, user: name }, places[0]!, {
+            related: [own, ...further(places)],
           });
         }
       }
@@ -106,13 +73,8 @@ export default defineRule({
   },
 });
 
-function isJudged(user: AclUser | undefined): user is AclUser {
-  return user !== undefined && user.certain && user.enabled;
-}
-
-/** The server has the command and lets scripts send it: else it is refused whatever the ACL says. */
-function isKnown({ table }: AclUser, name: string): boolean {
-  return table.get(name)?.flags.includes("noscript") === false;
+function further(places: Lacks["commands"][number]["places"]) {
+  return places.slice(1, 20).map((at) => ({ at, message: "and here" }));
 }
 
 function shown(command: string): string {

@@ -1,7 +1,14 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { callNeeds, channelNeeds, clientCommands, declaredNeeds, isUsed, type KeyNeed } from "../../src/model/program/needs.js";
-import type { Program, Runner } from "../../src/model/program/programs.js";
 import { head } from "../../src/model/program/knowledge.js";
+import {
+  callNeeds,
+  channelNeeds,
+  clientCommands,
+  declaredNeeds,
+  isUsed,
+  type KeyNeed,
+} from "../../src/model/program/needs.js";
+import type { Program, Runner } from "../../src/model/program/programs.js";
 import { everything, isDangerous } from "../../src/model/redis/privilege.js";
 import { grants, showCommands } from "../../src/model/redis/role-check.js";
 
@@ -9,7 +16,8 @@ export default defineRule({
   severity: "error",
   inferred: "off",
   docs: {
-    summary: "An application user has no command, key pattern or channel that neither a program nor a declared client command needs.",
+    summary:
+      "An application user has no command, key pattern or channel that neither a program nor a declared client command needs.",
     why: "What nobody uses is noticed by nobody when somebody else uses it.",
     fix: "Take the grant away, or declare what needs it in policy.commands.",
     bad: "user app on >${PASSWORD} ~app:* ~tmp:* -@all +get +set +lrange\n",
@@ -61,12 +69,17 @@ export default defineRule({
           else channels.push(...published.map((p) => p.pattern));
         }
         const heads = new Set([...needed].map(head));
-        // what opens everything, or is dangerous, is said by acl/least-privilege
+        const isNeeded = (name: string): boolean =>
+          needed.has(name) ||
+          needed.has(head(name)) ||
+          (heads.has(name) && user.table.get(name)?.subcommands !== undefined);
+        // what opens everything, or holds something dangerous, is said by acl/least-privilege
         const all = new Set(everything(user, "application", true).map((e) => e.kind));
         if (!all.has("commands") && !open) {
           for (const { word, commands } of grants(user)) {
-            const more = commands.filter((c) => !needed.has(c) && !needed.has(head(c)) && !(heads.has(c) && user.table.get(c)?.subcommands !== undefined) && !isDangerous(user.table, c, true));
-            if (more.length > 0) report("command", { user: runner.name, commands: showCommands(more) }, word.at);
+            const more = commands.filter((c) => !isNeeded(c));
+            if (more.length > 0 && !more.some((c) => isDangerous(user.table, c, true)))
+              report("command", { user: runner.name, commands: showCommands(more) }, word.at);
           }
         }
         if (!all.has("keys") && keys.length > 0) {
@@ -77,7 +90,8 @@ export default defineRule({
         }
         if (all.has("channels") || unknown) continue;
         for (const pattern of user.channels) {
-          if (!pattern.placeholder && channels.length === 0) report("channel", { user: runner.name, pattern: pattern.text }, pattern.words[0]!.at);
+          if (!pattern.placeholder && channels.length === 0)
+            report("channel", { user: runner.name, pattern: pattern.text }, pattern.words[0]!.at);
         }
       }
     },

@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { parseImage, serverOfImage } from "../../src/model/image.js";
-import { compareVersions, versionOf } from "../../src/model/version.js";
+import { compareVersions, type ServerVersion, versionOf } from "../../src/model/version.js";
 
 export default defineRule({
   severity: "error",
@@ -21,6 +21,10 @@ export default defineRule({
     flavour: {
       text: "{image} is {version}; the contract is judged for {minimum}",
       help: "Declare the flavour: redis.minimumVersion: valkey-8.0.",
+    },
+    program: {
+      text: "{program} needs {version}, and the servers of this contract may be {server}",
+      help: "Raise redis.minimumVersion, or lower that of the program after a look at its commands.",
     },
     nearest: {
       text: "{note}",
@@ -53,6 +57,20 @@ export default defineRule({
           else if (compareVersions(version, minimum) < 0) report("older", data, at);
         }
       }
+      const server = versionOf(asked);
+      const newer = contract.programs.programs
+        .flatMap(({ entry, name }) => {
+          const version = versionOf(entry?.minimumRedisVersion?.value);
+          return version === undefined ? [] : [{ name, version, at: entry!.minimumRedisVersion!.at }];
+        })
+        .filter((p) => server?.minor !== undefined && server.flavour === "redis" && isOlder(server, p.version));
+      const [first, ...others] = newer.sort((a, b) => compareVersions(b.version, a.version));
+      if (first !== undefined) {
+        const related = others.slice(0, 20).map((p) => ({ at: p.at, message: `${p.name} needs ${p.version.title}` }));
+        report("program", { program: first.name, version: first.version.title, server: server!.title }, first.at, {
+          related,
+        });
+      }
       if (note === undefined || versionOf(asked)?.minor === undefined) return;
       const place = contract.declaration("redis", "minimumVersion");
       const at =
@@ -63,3 +81,9 @@ export default defineRule({
     },
   },
 });
+
+/** A version without a patch stands for all of its patches. */
+function isOlder(server: ServerVersion, needed: ServerVersion): boolean {
+  const same = server.patch === undefined && server.major === needed.major && server.minor === needed.minor;
+  return !same && compareVersions(server, needed) < 0;
+}

@@ -17,7 +17,11 @@ export default defineRule({
       inferred: "error",
     },
     "argument-range": "{file} uses ARGV[{index}], and {program} declares {count}",
-    "key-unused": { text: "{program} declares the key {name} (KEYS[{index}]), which {file} never uses", inferred: "off", severity: "warning" },
+    "key-unused": {
+      text: "{program} declares the key {name} (KEYS[{index}]), which {file} never uses",
+      inferred: "off",
+      severity: "warning",
+    },
     "argument-unused": {
       text: "{program} declares the argument {name} (ARGV[{index}]), which {file} never uses",
       inferred: "off",

@@ -4,7 +4,8 @@ import type { Program } from "../../src/model/program/programs.js";
 export default defineRule({
   severity: "error",
   docs: {
-    summary: "Every script is in a manifest, every script of a manifest exists, ids are unique, and file names carry the major version.",
+    summary:
+      "Every script is in a manifest, every script of a manifest exists, ids are unique, and file names carry the major version.",
     why: "A script without an entry runs without anybody having said what it may touch; two entries of one id hide each other in the registry.",
     fix: "One entry for each script, with an id of its own; hit-v2.lua is version 2.x.y.",
     bad: '{ "id": "hit", "version": "2.0.0", "file": "hit-v1.lua", … }\n',

@@ -47,7 +47,11 @@ export default defineRule({
       for (const [name, call] of effects.commands) {
         if (listed === undefined || declared.has(name) || declared.has(head(name)) || isNested(name)) continue;
         // a container whose subcommand is not known is some of those declared
-        if (contract.programs.table.get(name)?.subcommands !== undefined && [...declared.keys()].some((d) => head(d) === name)) continue;
+        if (
+          contract.programs.table.get(name)?.subcommands !== undefined &&
+          [...declared.keys()].some((d) => head(d) === name)
+        )
+          continue;
         report("undeclared", { program, command: name.toUpperCase() }, call.commandAt, {
           related: [{ at: listed, message: "the commands that are declared" }],
           fix: { description: `Declare ${name.toUpperCase()}.`, edits: added(entry, name.toUpperCase()) },
@@ -62,7 +66,8 @@ export default defineRule({
       }
       for (const { at, origin } of effects.dynamicCommands) {
         // a name from ARGV is a rule of its own
-        if (origin.kind !== "argv" && origin.kind !== "keys" && origin.kind !== "derived") report("unresolved", { program }, at);
+        if (origin.kind !== "argv" && origin.kind !== "keys" && origin.kind !== "derived")
+          report("unresolved", { program }, at);
       }
       for (const { kind, what, at } of effects.unknowns) {
         if (!/^(?:callee|include|budget|depth|coroutine|environment)$/.test(kind)) continue;

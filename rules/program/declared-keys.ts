@@ -1,7 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { aclCovers } from "../../src/model/program/keypattern.js";
-import { declaredKey } from "../../src/model/program/judge.js";
 import type { ScriptEffects } from "../../src/model/program/effects.js";
+import { declaredKey } from "../../src/model/program/judge.js";
+import { aclCovers } from "../../src/model/program/keypattern.js";
 import { list } from "../../src/model/settings.js";
 
 /** Commands whose words name channels or patterns, which callers may well pass in KEYS. */
@@ -29,7 +29,11 @@ export default defineRule({
     },
     data: { text: "{command} works on a key whose name is built from stored data", inferred: "info", once: true },
     literal: { text: "{command} works on {key}, a key that no caller declares", inferred: "info", once: true },
-    unknown: { text: "where the key of {command} comes from cannot be told: {what}", severity: "info", inferred: "off" },
+    unknown: {
+      text: "where the key of {command} comes from cannot be told: {what}",
+      severity: "info",
+      inferred: "off",
+    },
     value: {
       text: "KEYS[{index}] is used as a value of {command} and never as a key: ARGV is meant",
       help: "Pass it in ARGV: a caller's KEYS are checked and routed as keys.",
@@ -70,7 +74,11 @@ export default defineRule({
       if (entry === undefined) return;
       const namespace = list(set.source.keys).map((k) => k.replace(/\{[^{}]*\}/g, "{*}"));
       entry.keys.forEach((key, i) => {
-        if (namespace.length > 0 && aclCovers(namespace, key.pattern.value) === false && entry.place(`keys/${i}/pattern`)) {
+        if (
+          namespace.length > 0 &&
+          aclCovers(namespace, key.pattern.value) === false &&
+          entry.place(`keys/${i}/pattern`)
+        ) {
           report("outside", { name: key.name.value, keys: namespace.join(", ") }, key.pattern.at);
         }
       });
@@ -79,7 +87,8 @@ export default defineRule({
       if (effects.unknowns.some((u) => u.kind === "key-positions")) return;
       for (const [i, key] of entry.keys.entries()) {
         const needed = accessOf(effects, entry, i);
-        if (needed === undefined || entry.place(`keys/${i}/access`) === undefined || needed === key.access.value) continue;
+        if (needed === undefined || entry.place(`keys/${i}/access`) === undefined || needed === key.access.value)
+          continue;
         report("access", { program, name: key.name.value, declared: key.access.value, needed }, key.access.at, {
           related: [{ at: script!.head, message: "the script" }],
         });

@@ -28,7 +28,8 @@ export default defineRule({
         else report("source", { name }, at);
       }
       for (const { at, origin } of effects.dynamicCommands) {
-        if (origin.kind === "argv" || origin.kind === "keys" || origin.kind === "derived") report("command", undefined, at);
+        if (origin.kind === "argv" || origin.kind === "keys" || origin.kind === "derived")
+          report("command", undefined, at);
       }
     },
   },

@@ -58,7 +58,9 @@ export default defineRule({
         if (c.op !== "less" && c.op !== "lessOrEqual") continue;
         const index = argumentNamed(entry, REVISION);
         const byArgument = index !== undefined && [c.left, c.right!].some((t) => mentionsArgument(t, index));
-        const byKey = testsOf([c], undefined, terms).some((t) => REVISION.test(keyOfTerm(entry, t.read.key)?.name.value ?? ""));
+        const byKey = testsOf([c], undefined, terms).some((t) =>
+          REVISION.test(keyOfTerm(entry, t.read.key)?.name.value ?? ""),
+        );
         if (byArgument || byKey) report("ordered", { program }, c.at);
       }
       for (const [what, name] of [
@@ -69,12 +71,16 @@ export default defineRule({
         if (index === undefined) continue;
         const argument = entry.argv[index - 1]!;
         // a value that is stored under its own key is a new one, not a captured one
-        const stores = writes.some((w) => name.test(nameOf(w)) && w.argv.slice(2).some((t) => mentionsArgument(t, index)));
+        const stores = writes.some(
+          (w) => name.test(nameOf(w)) && w.argv.slice(2).some((t) => mentionsArgument(t, index)),
+        );
         if (stores) continue;
         for (const write of writes) {
           if (isGuardedBy(write, terms, index)) continue;
           const related = [{ at: argument.name.at, message: "what was captured" }];
-          report("unguarded", { program, key: nameOf(write), what, argument: argument.name.value }, write.commandAt, { related });
+          report("unguarded", { program, key: nameOf(write), what, argument: argument.name.value }, write.commandAt, {
+            related,
+          });
           break;
         }
       }

@@ -29,7 +29,11 @@ export default defineRule({
       const rule = entry.slotRule?.value;
       const [first, ...others] = entry.keys;
       if (first === undefined || others.length === 0) {
-        if (rule !== undefined && rule !== (first === undefined ? "none" : "single-key") && entry.place("keys") !== undefined) {
+        if (
+          rule !== undefined &&
+          rule !== (first === undefined ? "none" : "single-key") &&
+          entry.place("keys") !== undefined
+        ) {
           if (first === undefined || rule === "none")
             report("several", { program, count: entry.keys.length, rule }, entry.slotRule!.at);
         }

@@ -13,17 +13,13 @@ export default defineRule({
     bad: '"minimumRedisVersion": "6.0.0"   and in the script: redis.call("GETDEL", KEYS[1])\n',
     good: '"minimumRedisVersion": "6.2.0"\n',
     source: { title: "Redis: commands, since", url: "https://redis.io/docs/latest/commands/" },
-    rows: ["C-P12", "C-I04"],
+    rows: ["C-P12"],
   },
   messages: {
     command: "{command} came with {since}, and {program} is declared for {version}",
     option: "{option} of {command} came with {since}, and {program} is declared for {version}",
     api: "{name} came with {since}, and {program} is declared for {version}",
     nowhere: { text: "no server has a command {command}: the script ends here", inferred: "error" },
-    server: {
-      text: "{program} needs {version}, and the servers of this contract may be {server}",
-      help: "Raise redis.minimumVersion of the contract, or lower that of the program after looking at its commands.",
-    },
   },
   on: {
     LuaScript(script, { contract, report }) {
@@ -44,13 +40,20 @@ export default defineRule({
       for (const [name, call] of effects.commands) {
         const since = (contract.programs.table.get(name) ?? newest(name))?.since;
         if (since === undefined || since === "" || !isBefore(asked, since)) continue;
-        report("command", Object.assign({ command: name.toUpperCase(), since: `Redis ${since}` }, data), call.commandAt, { related });
+        report(
+          "command",
+          Object.assign({ command: name.toUpperCase(), since: `Redis ${since}` }, data),
+          call.commandAt,
+          { related },
+        );
       }
       for (const call of effects.calls) {
         for (const { option, since, index } of optionsSince(call)) {
           if (!isBefore(asked, since)) continue;
           const command = (call.command ?? "").toUpperCase();
-          report("option", Object.assign({ option, command, since: `Redis ${since}` }, data), call.wordAt(index), { related });
+          report("option", Object.assign({ option, command, since: `Redis ${since}` }, data), call.wordAt(index), {
+            related,
+          });
         }
       }
       for (const { name, at } of effects.apis) {
@@ -59,18 +62,17 @@ export default defineRule({
           report("api", Object.assign({ name, since: `Redis ${since}` }, data), at, { related });
       }
     },
-    Program({ entry, name: program }, { contract, report }) {
-      const needed = entry?.minimumRedisVersion;
-      const server = contract.redis.version.asked;
-      if (needed === undefined || server === undefined || !isBefore(server, needed.value)) return;
-      report("server", { program, version: `Redis ${needed.value}`, server: server.replace(/^redis-/, "Redis ") }, needed.at);
-    },
   },
 });
 
 /** A name with a dot is a module's; a container whose subcommand is not known is known by itself. */
 function isKnown(own: string | undefined, name: string): boolean {
-  return own !== undefined || name.includes(".") || newest(name) !== undefined || newest(head(name))?.subcommands === undefined && newest(head(name)) !== undefined;
+  return (
+    own !== undefined ||
+    name.includes(".") ||
+    newest(name) !== undefined ||
+    (newest(head(name))?.subcommands === undefined && newest(head(name)) !== undefined)
+  );
 }
 
 /** The command in the first of the newer tables that has it. */

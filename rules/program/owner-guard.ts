@@ -1,14 +1,15 @@
 import { defineRule } from "../../src/engine/rule.js";
 import type { Call } from "../../src/model/program/call.js";
-import { argumentNamed, isGuardedBy } from "../../src/model/program/judge.js";
-import { literalTexts } from "../../src/model/program/texts.js";
-import { readOf } from "../../src/model/program/query.js";
 import type { ScriptEffects } from "../../src/model/program/effects.js";
+import { argumentNamed, isGuardedBy } from "../../src/model/program/judge.js";
+import { readOf } from "../../src/model/program/query.js";
+import { literalTexts } from "../../src/model/program/texts.js";
 
 const OWNER = /owner|holder/i;
 const ATTEMPT = /attempt/i;
 /** Steps that only the claim's owner may take. */
-const STEP = /(?:^|[^a-z])(?:start|begin|renew|extend|heartbeat|complete|finish|commit|fail|release|abort)(?:$|[^a-z])/i;
+const STEP =
+  /(?:^|[^a-z])(?:start|begin|renew|extend|heartbeat|complete|finish|commit|fail|release|abort)(?:$|[^a-z])/i;
 const CLAIM = /(?:^|[^a-z])(?:claim|acquire)(?:$|[^a-z])/i;
 const PROCESSING = /process|claim|lease|executing/i;
 const REPLAY = /replay|retention|result|response/i;
@@ -16,7 +17,8 @@ const REPLAY = /replay|retention|result|response/i;
 export default defineRule({
   severity: "error",
   docs: {
-    summary: "Every step of an idempotent request is taken by the owner and the attempt that claimed it, and an expired execution is never claimed again in silence.",
+    summary:
+      "Every step of an idempotent request is taken by the owner and the attempt that claimed it, and an expired execution is never claimed again in silence.",
     why: "An owner that was paused goes on after somebody else took over: both then write their results, or the work is done twice.",
     fix: "Compare the stored owner and attempt before each write; answer RECOVERY_REQUIRED for a claim that expired while executing.",
     bad: "redis.call('HSET', KEYS[1], 'status', 'COMPLETED')\n",
@@ -52,9 +54,13 @@ export default defineRule({
           const index = argumentNamed(entry, name);
           if (index === undefined) {
             // a team may call its owner otherwise: what other programs of the set take is what this one lacks
-            const other = set.programs.find((p) => p.entry?.class?.value === "idempotency" && p.entry.argv.some((a) => name.test(a.name.value)));
+            const other = set.programs.find(
+              (p) => p.entry?.class?.value === "idempotency" && p.entry.argv.some((a) => name.test(a.name.value)),
+            );
             if (other !== undefined && writes.length > 0)
-              report("anonymous", { program, what }, place, { related: [{ at: other.at, message: `${other.name} takes it` }] });
+              report("anonymous", { program, what }, place, {
+                related: [{ at: other.at, message: `${other.name} takes it` }],
+              });
             continue;
           }
           const bad = writes.find((w) => !isGuardedBy(w, terms, index));
@@ -69,7 +75,9 @@ export default defineRule({
         const argument = ttl.argv?.value ?? "";
         const completes = /complete|finish|commit|fail/i.test(id);
         const claims = CLAIM.test(id) || /start|renew/i.test(id);
-        const wrong = completes ? PROCESSING.test(argument) && !REPLAY.test(argument) : claims && REPLAY.test(argument) && !PROCESSING.test(argument);
+        const wrong = completes
+          ? PROCESSING.test(argument) && !REPLAY.test(argument)
+          : claims && REPLAY.test(argument) && !PROCESSING.test(argument);
         if (wrong) report("one-life", { argument }, ttl.argv!.at);
       }
       if (CLAIM.test(id) && overwrites(writes, effects) && !literalTexts(effects).has("RECOVERY_REQUIRED")) {

@@ -33,7 +33,8 @@ export default defineRule({
       const { writes } = effects;
       if (retry.value === "read-only") {
         const [write] = writes;
-        if (write !== undefined) report("writes", { program, command: write.command!.toUpperCase() }, write.commandAt, { related });
+        if (write !== undefined)
+          report("writes", { program, command: write.command!.toUpperCase() }, write.commandAt, { related });
         return;
       }
       if (writes.length === 0 && effects.commandsComplete && effects.commands.size > 0) {
@@ -42,7 +43,8 @@ export default defineRule({
       }
       if (retry.value !== "safe") return;
       const bad = writes.find((w) => !isRepeatable(w) && !isRemembered(w, effects));
-      if (bad !== undefined) report("repeats", { program, command: bad.command!.toUpperCase() }, bad.commandAt, { related });
+      if (bad !== undefined)
+        report("repeats", { program, command: bad.command!.toUpperCase() }, bad.commandAt, { related });
     },
   },
 });

@@ -26,11 +26,17 @@ export default defineRule({
       for (const ttl of entry.ttl) {
         const argument = entry.argv.find((a) => a.name.value === ttl.argv?.value);
         const other = argument?.unit.value;
-        if (ttl.unit === undefined || (other !== "milliseconds" && other !== "seconds") || other === ttl.unit.value) continue;
+        if (ttl.unit === undefined || (other !== "milliseconds" && other !== "seconds") || other === ttl.unit.value)
+          continue;
         const related = [{ at: argument!.unit.at, message: "the unit of the argument" }];
-        report("manifest", { key: ttl.key.value, declared: ttl.unit.value, argument: argument!.name.value, other }, ttl.unit.at, {
-          related,
-        });
+        report(
+          "manifest",
+          { key: ttl.key.value, declared: ttl.unit.value, argument: argument!.name.value, other },
+          ttl.unit.at,
+          {
+            related,
+          },
+        );
       }
       for (const t of effects?.ttls ?? []) {
         if (t.time === undefined || (t.unit !== "seconds" && t.unit !== "milliseconds")) continue;
@@ -45,7 +51,9 @@ export default defineRule({
         if (off < 2.5) continue;
         const related = [{ at: argument.unit.at, message: "the unit that is declared" }];
         const command = (t.call.command ?? "").toUpperCase();
-        report("argument", { argument: argument.name.value, declared, command, wanted: t.unit }, timeAt(t), { related });
+        report("argument", { argument: argument.name.value, declared, command, wanted: t.unit }, timeAt(t), {
+          related,
+        });
       }
     },
     LuaScript(script, { report }) {
@@ -55,7 +63,8 @@ export default defineRule({
         const at = timeAt(t);
         const name = at.source.slice(at);
         const declared = unitOfName(name);
-        if (declared === undefined || (t.unit !== "seconds" && t.unit !== "milliseconds") || declared === t.unit) continue;
+        if (declared === undefined || (t.unit !== "seconds" && t.unit !== "milliseconds") || declared === t.unit)
+          continue;
         report("name", { name, declared, command: (t.call.command ?? "").toUpperCase(), wanted: t.unit }, at);
       }
     },

@@ -5,7 +5,8 @@ import { isWindow } from "../../src/model/program/window.js";
 export default defineRule({
   severity: "error",
   docs: {
-    summary: "Every key that a script writes gets a time to live on every path, within the declared bound, unless it is declared durable.",
+    summary:
+      "Every key that a script writes gets a time to live on every path, within the declared bound, unless it is declared durable.",
     why: "A key without a time to live stays for ever: counters and marks pile up until the server evicts what it should keep, or refuses writes.",
     fix: "Set the expiry in the same script as the first write, and clamp what callers pass.",
     bad: "local n = redis.call('INCR', KEYS[1])\n",
@@ -15,8 +16,15 @@ export default defineRule({
   },
   messages: {
     missing: { text: "{key} is written here and stays without a time to live on some path", once: true },
-    unclear: { text: "whether {key} gets a time to live here cannot be told from the text", severity: "info", inferred: "off" },
-    undeclared: { text: "{program} writes {key} and declares neither a bound of its life nor durable", inferred: "off" },
+    unclear: {
+      text: "whether {key} gets a time to live here cannot be told from the text",
+      severity: "info",
+      inferred: "off",
+    },
+    undeclared: {
+      text: "{program} writes {key} and declares neither a bound of its life nor durable",
+      inferred: "off",
+    },
     unwritten: { text: "{program} declares the life of {key}, which {file} never writes", inferred: "off" },
     durable: { text: "{key} is declared durable and gets a time to live here", inferred: "off" },
     unenforced: {
@@ -40,11 +48,13 @@ export default defineRule({
       for (const m of effects.missingTtl) {
         if (!m.unclear && isWindow(m, effects)) report("missing", { key: nameOf(m.origins[0]?.keys[0]) }, m.call.at);
       }
-      for (const t of effects.ttls) if (t.restarts) report("restarts", { key: nameOf(t.origins[0]?.keys[0]) }, t.call.at);
+      for (const t of effects.ttls)
+        if (t.restarts) report("restarts", { key: nameOf(t.origins[0]?.keys[0]) }, t.call.at);
     },
     Program({ entry, script, name: program }, { contract, report }) {
       const effects = script?.effects;
-      if (entry === undefined || effects === undefined || !contract.declared || entry.place("ttl") === undefined) return;
+      if (entry === undefined || effects === undefined || !contract.declared || entry.place("ttl") === undefined)
+        return;
       const undeclared = new Set<string>();
       const written = new Set<string>();
       for (const use of effects.keys) {
@@ -90,11 +100,13 @@ export default defineRule({
           if (bound === undefined || inMs(1, t.unit) === undefined) continue;
           const most = t.max === undefined ? undefined : inMs(t.max, t.unit)!;
           if (most === undefined) {
-            if (ttl.enforcedBy === "script" && t.argv.length > 0) report("unenforced", { key: name, max: bound }, at, { related });
+            if (ttl.enforcedBy === "script" && t.argv.length > 0)
+              report("unenforced", { key: name, max: bound }, at, { related });
             continue;
           }
           const exact = ttl.fixed !== undefined && ttl.max === undefined && t.time?.kind === "literal";
-          if (most > bound || (exact && most !== bound)) report("exceeds", { key: name, actual: most, max: bound }, at, { related });
+          if (most > bound || (exact && most !== bound))
+            report("exceeds", { key: name, actual: most, max: bound }, at, { related });
         }
       }
       if (!effects.commandsComplete) return;

@@ -147,6 +147,15 @@ export function commandTree(action: ActionOf): Command {
     .option(...serverOption)
     .addOption(aclFormat())
     .action(action(async () => (await import("./acl.js")).aclDiffCommand));
+  acl
+    .command("suggest")
+    .description("the least line of the users that run a contract's programs")
+    .argument("[path]", "the contract", ".")
+    .option("--role <role>", "whose line", "application")
+    .option("--user <name>", "only this user")
+    .option("--config <file>", "the contract file")
+    .addOption(aclFormat())
+    .action(action(async () => (await import("./acl-suggest.js")).aclSuggestCommand));
 
   program
     .command("rules")

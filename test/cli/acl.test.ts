@@ -198,3 +198,34 @@ describe("acl diff", () => {
     expect(json.users.map((u) => u.name)).toEqual(["u", "w"]);
   });
 });
+
+describe("acl suggest", () => {
+  const suggest = (...args: string[]) => quorumlint(["acl", "suggest", ...args], { cwd: root });
+
+  it("prints the least line of the user that runs the programs", () => {
+    const run = suggest("fixtures/programs", "--role", "application");
+    expect(run.stderr).toBe("");
+    expect(run.code).toBe(0);
+    expect(run.stdout).toMatch(
+      /^user app on >\$\{APP_PASSWORD\} resetkeys ~app:\S+ .* -@all \+evalsha \+script\|load .*\n$/,
+    );
+  });
+
+  it("as JSON", () => {
+    const run = suggest("fixtures/programs", "--user", "app", "--format", "json");
+    const { users } = JSON.parse(run.stdout) as { users: { user: string; commands: string[]; open: unknown[] }[] };
+    expect(users.map((u) => [u.user, u.open])).toEqual([["app", []]]);
+    expect(users[0]!.commands).toContain("+evalsha");
+  });
+
+  it.each([
+    [["fixtures/programs", "--role", "replica"], "only the line of application"],
+    [["fixtures/programs", "--user", "apq"], 'did you mean "app"'],
+    [["fixtures/inferred"], "has no programs"],
+    [["nowhere"], "there is no file or directory"],
+  ] as const)("%j is a mistake", (args, text) => {
+    const run = suggest(...args);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain(text);
+  });
+});

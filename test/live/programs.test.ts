@@ -4,12 +4,17 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { prepareParsers } from "../../src/cli/parsers.js";
+import { load } from "../../src/contract/load.js";
+import { memoryHost } from "../../src/contract/memory.js";
 import { analyseScript } from "../../src/model/program/effects.js";
 import { tableSpecs } from "../../src/model/program/keyspecs.js";
+import { suggestedLine, suggestUser } from "../../src/model/program/suggest.js";
 import { globMatch, keyPatternGlob } from "../../src/model/redis/glob.js";
 import { commandTable } from "../../src/model/redis/servers.js";
 import { ACL_FILE, programs } from "../program/golden.js";
 import { document } from "../program/support.js";
+import { fixtureBase, TODAY } from "../support.js";
 import { scenario } from "./program-calls.js";
 import { commandOf, ScriptServer } from "./script-server.js";
 import { findServer, type RedisClient, type Reply, ReplyError, type Server, sleep, until } from "./util.js";
@@ -136,6 +141,34 @@ describe.runIf(modern)("golden programs on a live server", () => {
     }
     await grant(RULES);
     expect(useless).toEqual([]);
+  });
+
+  it("the suggested line is enough", async () => {
+    const { roots } = load(memoryHost(fixtureBase("redis-lab")!), ["/tree"], {
+      ruleIds: [],
+      today: TODAY,
+      config: undefined,
+    });
+    const contract = roots[0]!.contracts[0]!;
+    await prepareParsers(contract);
+    await grant(suggestedLine(suggestUser(contract, "app"), [">secret"]).split(" ").slice(2));
+    expect(await first.command(["AUTH", "app", "secret"])).toBe("OK");
+    const refused: string[] = [];
+    const note = (what: string, reply: Reply): Reply => {
+      if (denied(reply)) refused.push(what);
+      return reply;
+    };
+    for (const words of [
+      ["PING"],
+      ["SET", "app:{t1}:cfg:a", "1"],
+      ["GET", "app:{t1}:cfg:a"],
+      ["DEL", "app:{t1}:cfg:a"],
+    ]) {
+      note(words.join(" "), await first.command(words));
+    }
+    await scenario(async (id, keys, args) => note(id, await call(first, id, keys, args)));
+    await grant(RULES);
+    expect(refused).toEqual([]);
   });
 
   it("is denied what no program needs", async () => {

@@ -3,12 +3,8 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseTree } from "jsonc-parser";
-import {
-  type JsonNode,
-  type ManifestProgram,
-  type ProgramSet,
-  readProgramSet,
-} from "../../src/model/program/manifest.js";
+import type { JsonNode } from "../../src/document/json.js";
+import { type ManifestProgram, type ProgramSet, readProgramSet } from "../../src/model/program/manifest.js";
 import { Source, TextView } from "../../src/text/source.js";
 
 export const LAB = fileURLToPath(new URL("../../fixtures/redis-lab", import.meta.url));

@@ -194,6 +194,11 @@ export class ContractPrograms {
     for (const file of contract.files) if (file.kind === "lua") this.#byPath.set(file.file, file);
   }
 
+  /** The contract file declares the programs. */
+  get declared(): boolean {
+    return this.#contract.declared;
+  }
+
   get sets(): readonly ProgramSet[] {
     this.#sets ??= this.#sources.map((source) => this.#set(source));
     return this.#sets;

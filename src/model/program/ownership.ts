@@ -1,0 +1,187 @@
+/** What a call in a script has to do with the owner of what it changes. */
+import type { Call, Guard } from "./call.js";
+import type { ScriptEffects } from "./effects.js";
+import { testsOf } from "./query.js";
+import { base, type Term, type Terms } from "./term.js";
+
+/** Tests, on the way to a call, of what is stored under a key against inputs of the script. */
+export interface Ownership {
+  /** ARGV indexes that the stored value must fit for the call to be sent. */
+  readonly argv: ReadonlySet<number>;
+  /** The call is sent only when a stored value fits an input. */
+  readonly tested: boolean;
+  /** A condition on the way is not known: nothing can be said. */
+  readonly unclear: boolean;
+}
+
+/** Looks at the guards of `call` that concern `key`; `undefined`: any key. */
+export function ownershipOf(call: Call, key: Term | undefined, terms: Terms): Ownership {
+  const argv = new Set<number>();
+  let tested = false;
+  let unclear = false;
+  for (const guard of call.guards) {
+    const [test] = testsOf([guard], key, terms).filter((t) => t.inputs.some((i) => i.table === "argv"));
+    if (test !== undefined) {
+      if (guard.op !== "equal") continue;
+      tested = true;
+      for (const i of test.inputs) if (i.table === "argv" && i.index !== undefined) argv.add(i.index);
+      continue;
+    }
+    const seen = look(guard, key);
+    if (seen.opaque) unclear = true;
+    if (!seen.stored || !seen.input || denies(guard)) continue;
+    tested = true;
+    for (const i of seen.argv) argv.add(i);
+  }
+  return { argv, tested, unclear };
+}
+
+/** `not there`, `no member`: a guard that holds when the owner is somebody else. */
+function denies({ op, left, right }: Guard): boolean {
+  if (op === "false") return left.kind === "reply" || left.kind === "item";
+  return op === "equal" && right?.kind === "literal" && Number(right.value) === 0;
+}
+
+interface Look {
+  stored: boolean;
+  input: boolean;
+  opaque: boolean;
+  argv: Set<number>;
+}
+
+/** Whether a guard is about a reply for the key, and which inputs it has beside. */
+function look(guard: Guard, key: Term | undefined): Look {
+  const out: Look = { stored: false, input: false, opaque: false, argv: new Set() };
+  const visit = (t: Term): void => {
+    if (t.kind === "slot" && t.table === "argv") {
+      out.input = true;
+      if (t.index.kind === "literal") out.argv.add(Number(t.index.value));
+    } else if (t.kind === "reply") {
+      const of = t.call.argv[1];
+      if (of !== undefined && (key === undefined || base(of) === base(key))) out.stored = true;
+    } else if (t.kind === "opaque" && t.from.length === 0) out.opaque = true;
+  };
+  walk(guard.left, visit);
+  if (guard.right !== undefined) walk(guard.right, visit);
+  return out;
+}
+
+/** Visits a term and what it is made of (words of a command, but not its key), as far as a bound allows. */
+function walk(term: Term, visit: (t: Term) => void): void {
+  let left = 300;
+  const seen = new Set<Term>();
+  const step = (t: Term): void => {
+    if (--left < 0 || seen.has(t)) return;
+    seen.add(t);
+    visit(t);
+    switch (t.kind) {
+      case "reply":
+        for (const a of t.call.argv.slice(2)) step(a);
+        return;
+      case "item":
+        step(t.of);
+        step(t.key);
+        return;
+      case "convert":
+      case "length":
+      case "not":
+        step(t.of);
+        return;
+      case "compute":
+        for (const a of t.args) step(a);
+        return;
+      case "concat":
+        for (const p of t.parts) step(p);
+        return;
+      case "compare":
+      case "and":
+      case "or":
+        step(t.left);
+        step(t.right);
+        return;
+      case "choice":
+        for (const a of t.alternatives) step(a.value);
+        return;
+      case "table": {
+        const state = t.cell.value as { items: readonly Term[]; fields: ReadonlyMap<string, Term> | undefined };
+        for (const v of state.items) step(v);
+        for (const v of state.fields?.values() ?? []) step(v);
+        return;
+      }
+      case "opaque":
+        for (const f of t.from) step(f);
+        return;
+    }
+  };
+  step(term);
+}
+
+/** Whether a guard says something about a reply for `key` (any key when undefined), or cannot be known. */
+export function guardsKeyOf(guard: Guard, key: Term | undefined): boolean {
+  const seen = look(guard, key);
+  return seen.stored || seen.opaque;
+}
+
+export function guardsKey(call: Call, key: Term | undefined): boolean {
+  return call.guards.some((g) => guardsKeyOf(g, key));
+}
+
+/**
+ * A key that is chosen in a loop over KEYS, in a script that tests stored values: the test may stand in a loop before, and
+ * holds for every key.
+ */
+export function testedInLoops(effects: ScriptEffects, key: Term): boolean {
+  const of = base(key);
+  if (of.kind !== "slot" || of.index.kind === "literal") return false;
+  return effects.comparisons.some((c) => guardsKeyOf(c, undefined));
+}
+
+/** Whether anything that the script decides or answers depends on the answer of a call. */
+export function isHeard(effects: ScriptEffects, call: Call): boolean {
+  const hears = (t: Term | undefined): boolean => t !== undefined && refersTo(t, call);
+  const guarded = (guards: readonly Guard[]): boolean => guards.some((g) => hears(g.left) || hears(g.right));
+  return (
+    effects.results.some((r) => hears(r.term) || guarded(r.guards)) ||
+    effects.calls.some((c) => guarded(c.guards) || c.argv.some(hears))
+  );
+}
+
+function refersTo(term: Term, call: Call): boolean {
+  let found = false;
+  walk(term, (t) => {
+    if (t.kind === "reply" && t.call === call) found = true;
+  });
+  return found;
+}
+
+/** Writes that store words of theirs: what a script calls when it takes something. */
+const STORES: ReadonlySet<string> = new Set(
+  "set setnx setex psetex getset hset hsetnx hmset hincrby zadd sadd lpush rpush".split(" "),
+);
+
+/** Calls before `call`, on every path to it, that store an input under the same key. */
+export function storesBefore(effects: ScriptEffects, call: Call, key: Term): boolean {
+  return effects.calls.some(
+    (c) =>
+      c.order < call.order &&
+      STORES.has(c.command ?? "") &&
+      base(c.argv[1] ?? effects.terms.nil) === base(key) &&
+      c.guards.every((g) => call.guards.some((o) => o.left === g.left && o.right === g.right && o.op === g.op)) &&
+      storedInputs(c).length > 0,
+  );
+}
+
+/** ARGV indexes that a storing call puts under its key (fields and members too). */
+export function storedInputs(call: Call): readonly number[] {
+  const { command = "", argv } = call;
+  if (!STORES.has(command)) return [];
+  const out = new Set<number>();
+  // The words that time and condition a SET are no part of the value.
+  const first = command === "setex" || command === "psetex" ? 3 : 2;
+  for (const word of argv.slice(first, command === "set" ? 3 : argv.length)) {
+    walk(word, (t) => {
+      if (t.kind === "slot" && t.table === "argv" && t.index.kind === "literal") out.add(Number(t.index.value));
+    });
+  }
+  return [...out];
+}

@@ -40,7 +40,7 @@ export default defineRule({
       let complete = contract.programs.sets.length > 0;
       for (const set of contract.programs.sets) {
         // without a manifest nobody says what the set needs
-        complete &&= set.manifest !== undefined && set.manifest.problems.every((p) => p.kind !== "syntax");
+        complete &&= set.manifest?.problems.every((p) => p.kind !== "syntax") === true;
         for (const program of set.programs) {
           for (const runner of contract.programs.runners(program)) {
             if (runner.user === undefined) continue;
@@ -63,7 +63,13 @@ export default defineRule({
           for (const c of program.entry?.commands ?? []) needed.add(c.value.toLowerCase());
           for (const name of program.script?.effects?.commands.keys() ?? []) needed.add(name);
           open ||= program.script?.effects?.commandsComplete === false;
-          keys.push(...declaredNeeds(program), ...callNeeds(program));
+          for (const need of [...declaredNeeds(program), ...callNeeds(program)]) {
+            const same = (k: KeyNeed) =>
+              k.pattern === need.pattern &&
+              k.access === need.access &&
+              (k.command === "evalsha") === (need.command === "evalsha");
+            if (!keys.some(same)) keys.push(need);
+          }
           const published = channelNeeds(program);
           if (published === undefined) unknown = true;
           else channels.push(...published.map((p) => p.pattern));

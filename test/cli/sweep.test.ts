@@ -25,7 +25,8 @@ const git = (...args: string[]) =>
     stdio: "pipe",
   });
 
-describe("prove --sweep", () => {
+// the golden contract with its programs has some eleven thousand mutants
+describe("prove --sweep", { timeout: 300_000 }, () => {
   it("prints the same bytes for one and for two threads", () => {
     const one = sweep(LAB, "--rule", "k8s/s*", "--format", "json", "--threads", "1");
     const two = sweep(LAB, "--rule", "k8s/s*", "--format", "json", "--threads", "2");

@@ -192,7 +192,25 @@ export function globIncludes(whole: readonly Glob[], part: Glob): boolean | unde
   if (candidates.some((g) => g.elements.length === 1 && g.elements[0] === STAR)) return true;
   if (candidates.some((g) => sameElements(g, part))) return true;
   if (candidates.length === 0) return !satisfiable(part, 0);
+  // most patterns differ in what is written: one string of `part` that nothing matches decides
+  const one = sample(part);
+  if (one !== undefined && !candidates.some((g) => globMatch(g, one))) return false;
   return explore(candidates, part);
+}
+
+/** A string that the glob matches, with a byte that no key has wherever there is a choice; undefined: an empty class. */
+function sample(glob: Glob): string | undefined {
+  let out = "";
+  for (const e of glob.elements) {
+    if (e >= 0) out += String.fromCharCode(e);
+    else if (e === ANY || e === STAR) out += "\u0001";
+    else {
+      const byte = glob.classes[CLASS - e]!.indexOf(1);
+      if (byte < 0) return undefined;
+      out += String.fromCharCode(byte);
+    }
+  }
+  return out;
 }
 
 /** Both start with literal bytes and these differ: no common string. */

@@ -115,6 +115,17 @@ export function commandTree(action: ActionOf): Command {
       .option("--stdin-filename <name>", "name of the file on standard input"),
   ).action(action(async () => (await import("./graph.js")).graphCommand));
 
+  program
+    .command("report")
+    .description("one self-contained HTML page for people: findings, permissions, network, coverage")
+    .argument("[path]", "the contract", ".")
+    .option("-o, --output <file>", "write it there (default: standard output)")
+    .option("--prove <file>", "also show this result of prove --format json, or of prove --sweep --format json")
+    .option("--title <text>", "its title")
+    .option("--config <file>", "the contract file")
+    .option("--today <date>", "the day that expiry dates are compared with", day)
+    .action(action(async () => (await import("./report.js")).reportCommand));
+
   const acl = program.command("acl").description("effective permissions, dry run, difference of ACL files");
   const aclFormat = (): Option =>
     new Option("--format <format>", "output").choices(["pretty", "json"]).default("pretty");

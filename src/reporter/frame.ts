@@ -194,3 +194,21 @@ export function frameOf(span: Span, options: FrameOptions): FrameLine[] {
   for (let line = last + 1; line <= last + context; line++) plain(line);
   return out;
 }
+
+/** The text of a frame's line before, in and behind its mark, for what can mark by other means than a second line. */
+export function markedParts({ text, mark }: FrameLine): readonly [before: string, marked: string, after: string] {
+  if (mark === undefined) return [text, "", ""];
+  const part = (from: number, to: number): string => {
+    if (ASCII.test(text)) return text.slice(from, to);
+    let out = "";
+    let column = 0;
+    for (const { segment } of graphemes(text)) {
+      if (column >= from && column < to) out += segment;
+      column += graphemeWidth(segment);
+    }
+    return out;
+  };
+  // an empty mark stands on the next character, or behind the line
+  const to = Math.max(mark.to, mark.from + 1);
+  return [part(0, mark.from), part(mark.from, to) || " ", part(to, Number.MAX_SAFE_INTEGER)];
+}

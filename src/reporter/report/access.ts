@@ -23,7 +23,7 @@ const UNSURE = 3;
 export function accessSection(contract: Contract): string {
   const lists = contract.redis.accessLists.filter((l) => l.load !== undefined);
   if (lists.length === 0) return `<p class="note">No file of this contract says which users there are.</p>`;
-  return lists.map((list) => `<h4>${esc(titleOf(list))}</h4>${matrix(list)}`).join("\n");
+  return lists.map((list) => `<h3>${esc(titleOf(list))}</h3>${matrix(list)}`).join("\n");
 }
 
 function titleOf({ plane, title, servers }: AccessList): string {

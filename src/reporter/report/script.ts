@@ -12,10 +12,12 @@ export const SCRIPT = `
   };
   const findings = [...document.querySelectorAll(".finding")];
   const files = [...document.querySelectorAll(".file")];
-  const texts = findings.map((f) => (f.textContent + " " + f.closest(".file").querySelector("h3").textContent).toLowerCase());
+  let texts;
+  const textOf = () => findings.map((f) => (f.textContent + " " + f.closest(".file").querySelector("h3").textContent).toLowerCase());
   const apply = () => {
     const wanted = new Set([...form.querySelectorAll("input:checked")].map((box) => box.value));
     const words = form.querySelector("#text").value.toLowerCase().split(/\\s+/).filter(Boolean);
+    texts ??= textOf();
     let shown = 0;
     findings.forEach((f, i) => {
       f.hidden = !wanted.has(f.dataset.severity) || !words.every((w) => texts[i].includes(w));
@@ -34,7 +36,6 @@ export const SCRIPT = `
       form.scrollIntoView();
       form.querySelector("#text").focus();
     });
-    apply();
   }
   addEventListener("hashchange", reveal);
   reveal();

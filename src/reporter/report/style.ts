@@ -39,8 +39,11 @@ form[hidden]{display:none}
 fieldset{border:0;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem}
 legend{float:left;margin-right:.4rem;padding:0}
 input[type=search]{font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:6px;padding:.25rem .5rem;width:16rem;max-width:100%}
+::placeholder{color:var(--soft);opacity:1}
 output{color:var(--soft)}
 .finding{border:1px solid var(--line);border-left:4px solid var(--soft);border-radius:6px;padding:.5rem .9rem;margin:.7rem 0}
+/* what is far away is laid out when it comes near */
+.finding{content-visibility:auto;contain-intrinsic-size:auto 16rem}
 .finding.error{border-left-color:var(--error)}.finding.warning{border-left-color:var(--warning)}.finding.info{border-left-color:var(--info)}
 .finding:target{outline:3px solid var(--focus)}
 .finding h4{margin:.2rem 0;font-size:1rem}
@@ -70,6 +73,7 @@ tr.blind td{color:var(--soft)}
 .matrix .wide{min-width:8rem;max-width:26rem}
 .matrix .wide details{margin:0}.matrix .wide summary{padding:0}
 .matrix tbody th{min-width:9rem;max-width:22rem;overflow-wrap:anywhere}
+.matrix td:not(.wide){padding:.3rem .4rem}
 .matrix .up{padding:.4rem .3rem}
 .up span{writing-mode:vertical-rl;transform:rotate(180deg);white-space:nowrap;display:inline-block}
 .matrix .stick{position:sticky;left:0;background:var(--paper);z-index:1}

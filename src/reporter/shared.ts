@@ -70,6 +70,8 @@ export interface ReportContext {
   readonly width?: number | undefined;
   /** A file's path as the reader of this format needs it (from the working directory or the repository's root). */
   readonly pathOf?: ((file: string) => string) | undefined;
+  /** The part of a run that the result is. */
+  readonly shard?: { readonly index: number; readonly count: number } | undefined;
 }
 
 export interface Range {

@@ -772,6 +772,10 @@ function bound(term: Term, facts: readonly Fact[], terms: Terms, depth: number):
           return args.length === 2 && args[0] !== undefined && args[1] !== undefined
             ? smaller(direct, args[0] + args[1])
             : direct;
+        case "-": {
+          const less = number(t.args[1]);
+          return args[0] !== undefined && less !== undefined ? smaller(direct, args[0] - less) : direct;
+        }
         case "*": {
           const factor = number(t.args[0]) ?? number(t.args[1]);
           const other = number(t.args[0]) === undefined ? args[0] : args[1];

@@ -120,6 +120,7 @@ export function isRemembered(call: Call, effects: ScriptEffects): boolean {
       if (read !== undefined) keys.add(base(read.key));
     }
   }
+  if (asksOwnKey(call)) return true;
   const compared = comparedKeys(effects);
   if ([...keys].some((k) => compared.has(k))) return true;
   if (!call.has("NX", 3) && call.command !== "setnx") return false;
@@ -151,11 +152,20 @@ function asksForArgument(term: Term): boolean {
   const { call } = t;
   const name = call.command ?? "";
   const words = call.argv.slice(2);
+  if (asksOwnKey(call)) return true;
   if (/^(?:hget|hexists|hmget|sismember|smismember|zscore|zrank|hsetnx|sadd)$/.test(name))
     return words.some(isArgument);
   if (name === "set" && call.has("NX", 3)) return words[0] !== undefined && isArgument(words[0]);
   if (name === "setnx") return words[0] !== undefined && isArgument(words[0]);
   return false;
+}
+
+/** A look at, or the one writing of, a key that each operation has for itself (`KEYS[1] .. ":" .. ARGV[1]`). */
+function asksOwnKey(call: Call): boolean {
+  const { command = "", argv } = call;
+  const key = argv[1] === undefined ? undefined : base(argv[1]);
+  if (key?.kind !== "concat" || !key.parts.some(isArgument)) return false;
+  return command === "setnx" || command === "get" || command === "exists" || (command === "set" && call.has("NX", 3));
 }
 
 function isArgument(term: Term): boolean {

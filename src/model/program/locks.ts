@@ -34,7 +34,7 @@ export interface LockProgram {
   /** ARGV indexes (from 1) of who calls: owner, operation, attempt, token. */
   readonly identity: readonly number[];
   /** ARGV indexes of fencing tokens. */
-  readonly tokens: readonly number[];
+  tokens: readonly number[];
   /** Deletions, and settings of a time to live. */
   readonly changes: readonly KeyChange[];
   /** It takes the lock: stores the caller in a key. */
@@ -60,6 +60,7 @@ export class Locks {
   constructor(all: ContractPrograms) {
     const programs = all.programs.flatMap((p) => lockProgram(p) ?? []);
     this.programs = programs;
+    nameTokens(programs);
     const leases = new Set<string>();
     const counters = new Map<string, KeyChange & { readonly program: Program }>();
     for (const lock of programs) {
@@ -136,6 +137,23 @@ export function locksOf(contract: Contract): Locks {
   let locks = made.get(contract.programs);
   if (locks === undefined) made.set(contract.programs, (locks = new Locks(contract.programs)));
   return locks;
+}
+
+/**
+ * What the holder of a fenced lock got when it was taken is its token, whatever it is called: an argument of unit `token` that
+ * no program needs to take the lock.
+ */
+function nameTokens(programs: readonly LockProgram[]): void {
+  const takers = programs.filter((p) => p.fenced && p.acquires.length > 0);
+  if (takers.length === 0) return;
+  const needed = new Set(takers.flatMap((p) => p.entry.argv.map((a) => a.name.value)));
+  for (const lock of programs) {
+    if (!lock.fenced || lock.acquires.length > 0 || lock.tokens.length > 0) continue;
+    lock.tokens = lock.identity.filter((i) => {
+      const { name, unit } = lock.entry.argv[i - 1]!;
+      return unit.value === "token" && !needed.has(name.value);
+    });
+  }
 }
 
 /** Whether a manifest entry is of a lock: by its class, else by the guarantee that it gives. */

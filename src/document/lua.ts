@@ -443,7 +443,8 @@ export function parseLua(view: TextView, luaparse: LuaParser): LuaDocument {
     let start = Math.max(0, Math.min(index, text.length));
     let end = Math.min(text.length, Math.max(start, wordEnd(text, start)));
     // an end that comes too early: behind the last token; an open string is told of behind its line
-    if (text.slice(start, end).trim() === "" || message.includes("unfinished string")) [start, end] = lastToken(text, start) ?? [start, end];
+    if (text.slice(start, end).trim() === "" || message.includes("unfinished string"))
+      [start, end] = lastToken(text, start) ?? [start, end];
     return failed(message.replace(/^\[\d+:\d+\] /, ""), start, end);
   }
 }

@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { cachingOf } from "../../src/model/program/caching.js";
-import { isGuardedBy, isRemembered } from "../../src/model/program/judge.js";
+import { isGuardedBy, isRemembered, remembersOperation } from "../../src/model/program/judge.js";
 import { sameKey } from "../../src/model/program/query.js";
 
 export default defineRule({
@@ -40,7 +40,8 @@ export default defineRule({
         if (entryOf !== undefined) {
           const related = [{ at: entryOf.at, message: "the single entry" }];
           report("invalidation", { program }, bump.commandAt, { related });
-        } else if (!isRemembered(bump, effects)) report("bump", { program }, bump.commandAt);
+        } else if (!isRemembered(bump, effects) || !remembersOperation(bump, entry, effects.terms))
+          report("bump", { program }, bump.commandAt);
       }
       for (const c of effects.comparisons) {
         if ((c.op === "less" || c.op === "lessOrEqual") && caching.isAbout(self, c, "revision"))

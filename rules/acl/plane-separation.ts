@@ -71,11 +71,11 @@ export default defineRule({
             related: [{ at: error.at, message: "this rule" }],
           });
         }
+        const known = new Set(redis.roles.filter((r) => r.access === list).map((r) => r.name));
         for (const user of list.load?.users.values() ?? []) {
           if (refused.has(user.name)) continue;
           const pattern = user.keys.find((p) => p.text !== "*");
-          const known = redis.roles.some((r) => r.access === list && r.name === user.name);
-          if (pattern !== undefined && !known) {
+          if (pattern !== undefined && !known.has(user.name)) {
             report("data-keys", { user: user.name, rule: pattern.words[0]!.text }, user.nameAt);
             refused.add(user.name);
           }

@@ -76,22 +76,36 @@ export default defineRule({
 });
 
 type User = NonNullable<ReturnType<typeof usersOf>[number]["user"]>;
+type Base = NonNullable<ReturnType<User["table"]["get"]>>;
 
 /** undefined: allowed, or not decided because a word is not known. */
 function judge(user: User, command: RedisCommand): { token: Span | undefined; key: string | undefined } | undefined {
   const name = command[0]?.known?.toLowerCase();
   if (name === undefined) return undefined;
-  const sub = command[1]?.known?.toLowerCase();
-  const full = sub !== undefined && user.table.get(`${name}|${sub}`) !== undefined ? `${name}|${sub}` : name;
-  if (user.table.get(full) === undefined) return undefined;
+  const base = user.table.get(name);
+  if (base === undefined) return undefined;
+  // a subcommand; of a command without them (before 7.0 of every one) a first argument, which a rule may allow
+  const second = command[1];
+  const sub = second?.known?.toLowerCase();
+  const inner = second !== undefined && sub === undefined;
+  if (inner && user.can(name) !== "yes" && mayInside(user, base)) return undefined;
+  const full = sub !== undefined && (!base.subcommands || base.subcommands.has(sub)) ? `${name}|${sub}` : name;
   const decision = user.decision(full);
-  if (decision.answer === "no" && !user.table.get(full)!.flags.includes("no_auth"))
+  if (decision.answer === "no" && !base.flags.includes("no_auth"))
     return { token: decision.rule?.word?.at, key: undefined };
   if (command.some((w) => w.known === undefined)) return undefined;
   const argv = command.map((w) => w.known!);
   const run = dryRun(user, argv);
   if (run.allowed || run.unknown === true || run.denied !== "key") return undefined;
   return { token: run.token?.at, key: argv[run.argument ?? 0] ?? "" };
+}
+
+/** Some call of the command passes by its subcommand or its first argument. */
+function mayInside(user: User, base: Base): boolean {
+  return (
+    [...(base.subcommands?.values() ?? [])].some((c) => user.can(c.name) !== "no") ||
+    user.permissions.some((s) => s.firstArguments(base).length > 0)
+  );
 }
 
 function shown(command: RedisCommand): string {

@@ -18,6 +18,7 @@ export default defineRule({
     rows: ["C-A01", "C-R18"],
   },
   messages: {
+    unreadable: { text: "{reason}", help: "Store the file as UTF-8 text." },
     line: {
       text: "{server} does not start: this line is no user definition",
       help: "An ACL file knows no comments, quotes or continued lines.",
@@ -46,6 +47,10 @@ export default defineRule({
     },
   },
   on: {
+    File(file, { report }) {
+      if (file.kind === "acl" && file.fault !== undefined)
+        report("unreadable", { reason: file.fault }, file.source.span(0, 0));
+    },
     Acl(acl, { contract, report }) {
       const { redis } = contract;
       const roles = contract.planes.filter((p) => p.servers.some((s) => s.acl === acl)).map((p) => p.role);

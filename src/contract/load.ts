@@ -48,6 +48,8 @@ export interface PlacedProblem extends ConfigProblem {
 
 /** Files larger than this are named, not read: what is made of a manifest takes some fifty times its size. */
 const MAX_BYTES = 16 * 1024 * 1024;
+/** Configurations and ACLs travel in ConfigMaps and Secrets of at most 1 MiB; a larger text is none that a server will get. */
+const MAX_REDIS_BYTES = 1024 * 1024;
 const MAX_FILES = 200_000;
 /** Directories of tools, which hold nothing of a deployment. */
 export const SKIPPED: ReadonlySet<string> = new Set([
@@ -170,13 +172,12 @@ function makeInput(
   kind: FileKind | undefined,
   options: { templated?: boolean },
 ): InputFile {
-  if (bytes.length > MAX_BYTES) {
-    const size = Math.round(bytes.length / 1024 / 1024);
-    return new InputFile(new Source(relative, ""), kind ?? classify(relative, ""), {
-      ...options,
-      fault: `the file has ${size} MiB; at most ${MAX_BYTES / 1024 / 1024} MiB are read`,
-    });
-  }
+  const tooLarge = (limit: number, found: FileKind): InputFile => {
+    const [size, most] = [bytes.length, limit].map((n) => Math.ceil((n / 1024 / 1024) * 10) / 10);
+    const fault = `the file has ${size} MiB; at most ${most} MiB are read`;
+    return new InputFile(new Source(relative, ""), found, { ...options, fault });
+  };
+  if (bytes.length > MAX_BYTES) return tooLarge(MAX_BYTES, kind ?? classify(relative, ""));
   let text: string;
   let fault: string | undefined;
   try {
@@ -188,6 +189,7 @@ function makeInput(
   if (fault === undefined && text.includes("\0") && kind !== "acl" && kind !== "conf")
     fault = "the file is binary: it holds NUL bytes";
   const found = kind ?? classify(relative, text);
+  if ((found === "conf" || found === "acl") && bytes.length > MAX_REDIS_BYTES) return tooLarge(MAX_REDIS_BYTES, found);
   return new InputFile(
     new Source(relative, text),
     found,

@@ -124,6 +124,9 @@ interface RawLine {
 
 const NONE: readonly Span[] = [];
 
+/** Of a line's template statements so many are named. */
+const MOST_STATEMENTS = 100;
+
 function* linesOf(view: TextView, options: AclLexOptions): Generator<RawLine> {
   const { text } = view;
   const found = options.placeholders === true ? maskPlaceholders(text) : undefined;
@@ -141,7 +144,8 @@ function* linesOf(view: TextView, options: AclLexOptions): Generator<RawLine> {
     if (found !== undefined) {
       for (; statement < found.statements.length && found.statements[statement]![0] < to; statement++) {
         const [a, b] = found.statements[statement]!;
-        statements = [...statements, view.span(a, b)];
+        if (statements === NONE) statements = [];
+        if (statements.length < MOST_STATEMENTS) (statements as Span[]).push(view.span(a, b));
       }
     }
     if (start < end) yield { line, start, end, mask, statements };

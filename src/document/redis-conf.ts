@@ -101,6 +101,7 @@ export interface ConfStatement {
 
 /** Lines of more words keep them; shorter ones are split again at each look, so that a million lines stay small. */
 const KEPT_WORDS = 16;
+const KEPT_LENGTH = 4096;
 
 export class ConfLine implements ConfStatement {
   readonly #view: TextView;
@@ -144,7 +145,7 @@ export class ConfLine implements ConfStatement {
   get words(): readonly ConfWord[] {
     if (this.#words !== undefined) return this.#words;
     const { words } = splitLine(this.#view, this.start, this.end, this.templates);
-    if (words.length > KEPT_WORDS) this.#words = words;
+    if (words.length > KEPT_WORDS || this.end - this.start > KEPT_LENGTH) this.#words = words;
     return words;
   }
 

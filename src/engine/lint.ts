@@ -43,12 +43,24 @@ interface Pending {
   readonly extra: ReportExtra | undefined;
   readonly severity: Severity;
   readonly once: boolean;
+  /** Of the last one of its kind that is shown: how many more there are. */
+  readonly tally: Tally | undefined;
 }
+
+/** How often a message was said. */
+interface Tally {
+  shown: number;
+  more: number;
+}
+
+/** Of one message only so many findings are shown, the last one with the number of the others. */
+const MOST_OF_A_KIND = 1000;
 
 /** Runs every selected rule over one contract. */
 export function lintContract(contract: Contract, options: LintOptions): LintRun {
   const pending: Pending[] = [];
   const crashes: RuleCrash[] = [];
+  const tallies = new Map<string, Tally>();
   for (const rule of options.rules) {
     if (options.selected !== undefined && !options.selected(rule.id)) continue;
     const setting = contract.setting(rule.id);
@@ -61,6 +73,14 @@ export function lintContract(contract: Contract, options: LintOptions): LintRun 
         const spec = messageSpec(rule, id);
         const severity = severityOf(rule, id, contract.declared, override, extra?.severity);
         if (severity === "off") return;
+        const once = spec.once === true && !contract.declared;
+        const key = `${rule.id}\n${id}`;
+        let tally = tallies.get(key);
+        if (tally === undefined) tallies.set(key, (tally = { shown: 0, more: 0 }));
+        if (!once && tally.shown++ >= MOST_OF_A_KIND) {
+          tally.more++;
+          return;
+        }
         pending.push({
           rule,
           id,
@@ -68,7 +88,8 @@ export function lintContract(contract: Contract, options: LintOptions): LintRun 
           at,
           extra,
           severity,
-          once: spec.once === true && !contract.declared,
+          once,
+          tally: tally.shown === MOST_OF_A_KIND ? tally : undefined,
         });
       },
     };
@@ -144,7 +165,8 @@ function resolve(pending: readonly Pending[], contract: Contract, crashes: RuleC
       for (const other of others.slice(0, 20)) {
         related.push({ at: spanOf(other.at).span, message: fill(spec.text, other.data) });
       }
-      const more = morePlaces(others.length);
+      const hidden = report.tally?.more ?? 0;
+      const more = morePlaces(others.length) + (hidden > 0 ? ` (and ${hidden} more of this kind)` : "");
       out.push({
         rule: rule.id,
         messageId: id,

@@ -26,7 +26,7 @@ export interface Edit {
 export class Source {
   readonly file: string;
   readonly text: string;
-  #lines: number[] | undefined;
+  #lines: Uint32Array | undefined;
 
   constructor(file: string, text: string) {
     this.file = file;
@@ -34,17 +34,8 @@ export class Source {
   }
 
   /** Offsets at which lines start; `\n`, `\r\n` and a lone `\r` end a line. */
-  get lineStarts(): readonly number[] {
-    if (this.#lines === undefined) {
-      const starts = [0];
-      const { text } = this;
-      for (let i = 0; i < text.length; i++) {
-        const c = text.charCodeAt(i);
-        if (c === 10) starts.push(i + 1);
-        else if (c === 13 && text.charCodeAt(i + 1) !== 10) starts.push(i + 1);
-      }
-      this.#lines = starts;
-    }
+  get lineStarts(): Uint32Array {
+    this.#lines ??= startsOf(this.text);
     return this.#lines;
   }
 
@@ -70,6 +61,19 @@ export class Source {
   slice(span: { start: number; end: number }): string {
     return this.text.slice(span.start, span.end);
   }
+}
+
+/** Counted first: a list that grows to ten million entries costs more than the second look. */
+function startsOf(text: string): Uint32Array {
+  const ends = (at: number): boolean => {
+    const c = text.charCodeAt(at);
+    return c === 10 || (c === 13 && text.charCodeAt(at + 1) !== 10);
+  };
+  let count = 1;
+  for (let i = 0; i < text.length; i++) if (ends(i)) count++;
+  const starts = new Uint32Array(count);
+  for (let i = 0, line = 1; line < count; i++) if (ends(i)) starts[line++] = i + 1;
+  return starts;
 }
 
 /** A run of `length` inner code units that starts at `inner` and stands at `outer … outer + outerLength` in the file. */

@@ -117,8 +117,17 @@ export function defaultUser(list: AccessList, requirepass: boolean | undefined):
 
 /** The server refuses the user's line: what it would allow is not decided. */
 export function isFaulty(load: AclLoad, user: AclUser): boolean {
-  return !load.ok && load.errors.some((e) => e.user === user.name || e.line === user.line);
+  if (load.ok) return false;
+  let known = faulty.get(load);
+  if (known === undefined) {
+    known = new Set(load.errors.flatMap((e) => (e.user === undefined ? [e.line] : [e.line, e.user])));
+    faulty.set(load, known);
+  }
+  return known.has(user.name) || known.has(user.line);
 }
+
+/** Names of users and lines that errors are about. */
+const faulty = new WeakMap<AclLoad, ReadonlySet<string | number>>();
 
 /** Whether a user may log in with some password; undefined: a placeholder or a refused line hides it. */
 export function isEnabled(list: AccessList, user: AclUser): boolean | undefined {

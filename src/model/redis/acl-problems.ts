@@ -24,6 +24,9 @@ export type GrantProblem =
 /** Real lines are far below it; the analysis is quadratic in the rules of one selector. */
 const MOST_RULES = 400;
 
+/** Nor are they ever so many. */
+const MOST_SELECTORS = 1000;
+
 /** SHA-256 of the empty text: the hash of a password that was not filled in. */
 const EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -41,12 +44,18 @@ export function grantProblems(user: AclUser): GrantProblem[] {
     if (empty) out.push({ kind: "empty-password", word: password.word });
   }
   if (!user.certain) return out;
-  out.push(...cleared(user));
-  for (const selector of user.permissions) {
-    if (selector.rules.length <= MOST_RULES) out.push(...commandProblems(user, selector));
-    out.push(...swallowed(selector.keys, true), ...swallowed(selector.channels, false));
-  }
-  const merged = mergeRevoked(out);
+  const found = [
+    out,
+    cleared(user),
+    ...user.permissions
+      .slice(0, MOST_SELECTORS)
+      .flatMap((selector) => [
+        selector.rules.length <= MOST_RULES ? commandProblems(user, selector) : [],
+        swallowed(selector.keys, true),
+        swallowed(selector.channels, false),
+      ]),
+  ];
+  const merged = mergeRevoked(found.flat());
   if (user.enabled && !merged.some((p) => p.kind === "revoked")) merged.push(...unusable(user));
   if (user.enabled && !merged.some((p) => p.kind === "revoked") && mayNothing(user)) merged.push({ kind: "nothing" });
   return merged;
@@ -76,7 +85,7 @@ function unusable(user: AclUser): GrantProblem[] {
       if (!rule.allow || (rule.kind !== "category" && rule.kind !== "command" && rule.kind !== "first-arg")) continue;
       const category = rule.kind === "category" ? user.table.categories[rule.category!]! : undefined;
       const command = category === undefined ? rule.command : undefined;
-      if (command !== undefined && rule.kind === "command" && selector.states[command.id] !== 1) continue;
+      if (command !== undefined && rule.kind === "command" && !selector.allows(command)) continue;
       // only what certainly has a key in its arguments: scripts may do without
       if (!keys && (category === undefined ? needsKey(command!) : KEYED.has(category))) keyed.push(rule.word);
       if (!channels && (category === "pubsub" || PUBSUB.has(command?.name ?? ""))) heard.push(rule.word);
@@ -97,7 +106,7 @@ function mergeRevoked(problems: readonly GrantProblem[]): GrantProblem[] {
   for (const problem of problems) {
     const known = problem.kind === "revoked" ? words.get(problem.by.start) : undefined;
     if (problem.kind !== "revoked") out.push(problem);
-    else if (known !== undefined) known.push(...problem.words);
+    else if (known !== undefined) for (const word of problem.words) known.push(word);
     else {
       const list = [...problem.words];
       words.set(problem.by.start, list);
@@ -108,11 +117,14 @@ function mergeRevoked(problems: readonly GrantProblem[]): GrantProblem[] {
 }
 
 function mayNothing(user: AclUser): boolean {
-  return user.permissions.every(
-    (s) =>
-      !s.rules.some((r) => r.kind === "first-arg" && s.firstArguments(r.command!).includes(r)) &&
-      user.table.commands.every((c) => s.states[c.id] === 2 || c.flags.includes("no_auth")),
-  );
+  return user.permissions.every((s) => {
+    if (!s.rules.some((r) => r.allow)) return true;
+    const byArgument = new Set(s.rules.filter((r) => r.kind === "first-arg").map((r) => r.command!));
+    return (
+      ![...byArgument].some((command) => s.firstArguments(command).length > 0) &&
+      user.table.commands.every((c) => s.states[c.id] === 2 || c.flags.includes("no_auth"))
+    );
+  });
 }
 
 function commandProblems(user: AclUser, selector: AclSelector): GrantProblem[] {
@@ -210,11 +222,12 @@ function cleared(user: AclUser): GrantProblem[] {
   let channels: AclWord[] = [];
   let passwords: AclWord[] = [];
   let depth = 0;
+  if (!user.holds(/reset|nopass/i)) return out;
   const drop = (words: AclWord[], by: AclWord): AclWord[] => {
     if (words.length > 0) out.push({ kind: "revoked", words, by });
     return [];
   };
-  for (const word of user.tokens) {
+  for (const word of user.tokens()) {
     const text = word.text.toLowerCase();
     if (user.behaviour.modern && text.startsWith("(")) depth = 1;
     if (depth > 0) {

@@ -146,6 +146,16 @@ const NO_PATTERNS: AclPattern[] = [];
 const NO_NUMBERS: readonly number[] = [];
 const NO_WORDS: readonly AclWord[] = [];
 
+/** Of the placeholders that stand for rules so many are named. */
+const MOST_UNKNOWN = 1000;
+
+/** The list with the word; a new one for the first, the same one for the next. */
+export function named(list: readonly AclWord[], word: AclWord): readonly AclWord[] {
+  if (list.length === 0) return [word];
+  if (list.length < MOST_UNKNOWN) (list as AclWord[]).push(word);
+  return list;
+}
+
 /** A selector with more command rules than this forgets those that a later rule of the same name replaces. */
 const COMPACT = 20_000;
 
@@ -421,14 +431,19 @@ export class AclSelector {
       const bar = text.indexOf("|");
       const command = bar > 0 && bar < hidden ? this.table.get(text.slice(1, bar)) : undefined;
       const known = command === undefined ? {} : { command };
-      this.#push({ kind: "unknown", allow: first === "+", word, ...known });
+      const rule: CommandRule = { kind: "unknown", allow: first === "+", word, ...known };
+      const last = this.rules.at(-1);
+      if (last?.kind !== "unknown" || ruleId(last) !== ruleId(rule)) this.#push(rule);
     } else this.addUnknown(word);
     return undefined;
   }
 
   /** A placeholder that may be any rule. */
   addUnknown(word: AclWord): void {
-    this.unknown = [...this.unknown, word];
+    this.unknown = named(this.unknown, word);
+    // a second one right after it hides nothing more
+    const last = this.rules.at(-1);
+    if (last?.kind === "unknown" && last.command === undefined && !last.allow) return;
     this.#push({ kind: "unknown", allow: true, word });
     this.#push({ kind: "unknown", allow: false, word });
   }
@@ -499,6 +514,11 @@ export class AclSelector {
     }
   }
 
+  /** `decide`, surely: a selector is mostly short, and needs no table of its own then. */
+  allows(command: Command): boolean {
+    return this.rules.length > 8 ? this.states[command.id] === ALLOWED : this.decide(command).answer === "yes";
+  }
+
   /** `decide` for all commands at once: by command id, 1 allowed, 2 denied, 3 unknown. Made once, after loading. */
   get states(): Uint8Array {
     this.#states ??= this.#decideAll();
@@ -565,10 +585,13 @@ export class AclSelector {
       const index = owner[command.id]!;
       if (index >= 0) standing[index]!.push(command.name);
     }
+    const byCommand = new Map<Command, ReadonlySet<CommandRule>>();
     this.rules.forEach((rule, index) => {
       if (rule.kind !== "first-arg" || state[rule.command!.id] === 1) return;
-      if (this.firstArguments(rule.command!).includes(rule))
-        standing[index]!.push(`${rule.command!.name}|${rule.argument}`);
+      const command = rule.command!;
+      let stand = byCommand.get(command);
+      if (stand === undefined) byCommand.set(command, (stand = new Set(this.firstArguments(command))));
+      if (stand.has(rule)) standing[index]!.push(`${command.name}|${rule.argument}`);
     });
     return this.rules.map((rule, index) => ({ rule, changed: changed[index]!, standing: standing[index]! }));
   }
@@ -663,6 +686,7 @@ function add(
 function ruleId(rule: CommandRule): unknown {
   if (rule.kind === "command") return rule.command;
   if (rule.kind === "category") return rule.category;
+  if (rule.kind === "unknown") return `${rule.allow} ${rule.command?.id}`;
   return rule.kind === "first-arg" ? `${rule.command!.id} ${asciiLower(rule.argument!)}` : undefined;
 }
 

@@ -15,6 +15,7 @@ import {
   type Decision,
   type Fault,
   type KeyLanguage,
+  named,
 } from "./acl-selector.js";
 import { type AccessBits, asciiLower, type Command, type CommandTable, READ, WRITE } from "./commands.js";
 import { sha256 } from "./sha256.js";
@@ -113,9 +114,10 @@ export class UserState {
   /** See `AclUser.crashes`. */
   get crashes(): boolean {
     const { emptyPercent, percentTilde } = this.#setting.behaviour;
-    const selectors = [this.root, ...this.selectors];
-    if (selectors.some((s) => s.oddArgument && !readsItself(s))) return true;
-    return (emptyPercent || percentTilde) && selectors.some((s) => !s.allKeys && s.keys.some((p) => p.access === 0));
+    const crashing = (s: AclSelector): boolean =>
+      (s.oddArgument && !readsItself(s)) ||
+      ((emptyPercent || percentTilde) && !s.allKeys && s.keys.some((p) => p.access === 0));
+    return crashing(this.root) || this.selectors.some(crashing);
   }
 
   /** Applies one rule as `ACLSetUser` does; a selector comes as all of its words. */
@@ -127,7 +129,7 @@ export class UserState {
     if (text === "") return undefined;
     const c = text.charCodeAt(0);
     if (mask !== undefined && this.#hidden(word, mask)) {
-      this.unknown = [...this.unknown, word];
+      this.unknown = named(this.unknown, word);
       this.root.addUnknown(word);
       return undefined;
     }
@@ -249,7 +251,7 @@ export class UserState {
     for (const inner of selectorWords(words, this.#setting.behaviour.lenientQuotes) ?? []) {
       const { mask } = inner;
       if (mask !== undefined && this.#hidden(inner, mask)) {
-        this.unknown = [...this.unknown, inner];
+        this.unknown = named(this.unknown, inner);
         selector.addUnknown(inner);
         continue;
       }
@@ -272,6 +274,7 @@ export class AclUser {
   readonly #view: TextView;
   readonly #make: () => UserState;
   #state: UserState | undefined;
+  #permissions: readonly AclSelector[] | undefined;
 
   /** Without a name and line it is the `default` user that the server makes. `make` gives its state when it is needed. */
   constructor(setting: UserSetting, view: TextView, make: () => UserState, name?: AclWord, line?: AclLine) {
@@ -372,15 +375,23 @@ export class AclUser {
     return listUser(this);
   }
 
-  /** Every word of the rules (without keyword and name), selectors in their parts. Read anew from the line. */
-  get tokens(): AclWord[] {
-    return this.#line === undefined ? [] : [...this.#line.words()].slice(2).filter((w) => w.text !== "");
+  /** Every word of the rules (without keyword and name), selectors in their parts. Read anew from the line, one by one. */
+  *tokens(): Generator<AclWord> {
+    let index = 0;
+    for (const word of this.#line?.words() ?? []) if (index++ >= 2 && word.end > word.start) yield word;
+  }
+
+  /** Whether the text of its line holds what a pattern finds. */
+  holds(pattern: RegExp): boolean {
+    const line = this.#line;
+    return line !== undefined && pattern.test(line.view.text.slice(line.start, line.end));
   }
 
   /** The root and the selectors. */
   get permissions(): readonly AclSelector[] {
-    const { root, selectors } = this.#rules;
-    return selectors.length === 0 ? [root] : [root, ...selectors];
+    const rules = this.#rules;
+    if (this.#permissions?.[0] !== rules.root) this.#permissions = [rules.root, ...rules.selectors];
+    return this.#permissions!;
   }
 
   /** Nothing about its rules is hidden by a placeholder. */

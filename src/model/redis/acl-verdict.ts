@@ -17,14 +17,18 @@ export function aclErrors(redis: RedisDeployment, acl: AclText, role: PlaneRole 
   if (own.ok) return [];
   const versions = redis.version.asked === undefined ? CURRENT : [redis.version.id];
   const roles: readonly PlaneRole[] = role === undefined ? ["data", "sentinel"] : [role];
-  return own.errors.filter((error) =>
-    versions.every((version) =>
-      roles.every((r) => {
-        if (redis.version.asked !== undefined && r === (role ?? "data")) return true;
-        const load = redis.aclFor(acl, r, version);
-        return !load.ok && load.errors.some((e) => e.start === error.start && e.kind === error.kind);
+  const lines = new Set(own.errors.map((e) => e.line));
+  // what each of them refuses, by place; a second user of a name is one for all that are asked
+  const refused = versions.flatMap((version) =>
+    roles
+      .filter((r) => redis.version.asked === undefined || r !== (role ?? "data"))
+      .map((r) => {
+        const load = redis.aclFor(acl, r, version, lines);
+        return new Set(load.ok ? [] : load.errors.map((e) => `${e.start} ${e.kind}`));
       }),
-    ),
+  );
+  return own.errors.filter(
+    (error) => error.kind === "duplicate" || refused.every((known) => known.has(`${error.start} ${error.kind}`)),
   );
 }
 

@@ -40,6 +40,8 @@ export interface LoadOptions {
   readonly origin?: "aclfile" | "conf" | undefined;
   /** `acl-pubsub-default` of the configuration, where it is set. */
   readonly pubsubDefault?: "allchannels" | "resetchannels" | undefined;
+  /** Only these lines (1-based) of an ACL file are read. */
+  readonly only?: ReadonlySet<number> | undefined;
 }
 
 /** One reason why an ACL does not load. */
@@ -92,7 +94,7 @@ interface Begun {
   readonly state: UserState;
 }
 
-/** More errors than this are counted, not listed. */
+/** After so many errors the rest of the text is not read: it does not load, whatever stands there. */
 const LISTED = 1000;
 
 /**
@@ -109,7 +111,7 @@ export function loadView(view: TextView, options: LoadOptions): AclLoad {
   const loading = new Loading(options, view);
   if (options.origin === "conf") {
     loading.conf(confUserLines(view, { ...lex, lenient: loading.behaviour.lenientQuotes }));
-  } else loading.file(aclFileLines(view, lex));
+  } else loading.file(aclFileLines(view, lex), options.only);
   return loading.result();
 }
 
@@ -167,7 +169,8 @@ class Loading {
   readonly #errors: AclError[] = [];
   readonly #unknownLines: Span[] = [];
   readonly #crashing: string[] = [];
-  #unlisted = 0;
+  /** Where reading stopped. */
+  #rest: Span | undefined;
   #crash = false;
 
   constructor(options: LoadOptions, view: TextView) {
@@ -184,8 +187,13 @@ class Loading {
   }
 
   /** `ACLLoadFromFile`. */
-  file(lines: Iterable<AclLine>): void {
+  file(lines: Iterable<AclLine>, only?: ReadonlySet<number>): void {
     for (const line of lines) {
+      if (this.#full) {
+        this.#stop(line);
+        return;
+      }
+      if (only?.has(line.line) === false) continue;
       if (this.behaviour.comments && line.view.text[line.start] === "#") continue;
       const words = line.words()[Symbol.iterator]();
       const keyword: AclWord = words.next().value;
@@ -210,6 +218,17 @@ class Loading {
       const begun = this.#begin(name, line);
       if (begun !== undefined) this.#fileRules(begun, line, words);
     }
+  }
+
+  get #full(): boolean {
+    return this.#errors.length >= LISTED;
+  }
+
+  /** Users may stand in what is not read. */
+  #stop({ view, start }: AclLine): void {
+    const rest = view.span(start, view.text.length);
+    this.#rest ??= rest;
+    this.#unknownLines.push(rest);
   }
 
   /** A new user, unless the server refuses a second one of the name. */
@@ -247,6 +266,10 @@ class Loading {
     let refused = false;
     let before = false;
     const rule = (parts: readonly AclWord[]): void => {
+      if (this.#full) {
+        this.#rest ??= line.view.span(parts[0]!.start, line.view.text.length);
+        return;
+      }
       const fault = state.apply(parts);
       before = true;
       if (fault === undefined) return;
@@ -296,6 +319,10 @@ class Loading {
   conf(lines: Iterable<AclLine>): void {
     const later: (() => void)[] = [];
     for (const line of lines) {
+      if (this.#full) {
+        this.#stop(line);
+        break;
+      }
       const words = [...line.words()];
       const name = words[1];
       if (words.length === 0) {
@@ -323,11 +350,16 @@ class Loading {
       const reset = this.#users.has(name.text) || name.text === "default";
       const { state } = this.#define(name, line, reset, false);
       if (hasSpaces(name.mask ?? name.text)) {
-        later.push(() => this.#fail(line, "Spaces not allowed in ACL usernames", "name", name.at, name.text));
+        if (later.length < LISTED)
+          later.push(() => this.#fail(line, "Spaces not allowed in ACL usernames", "name", name.at, name.text));
       }
       let index = 0;
       let refused = false;
       const rule = (parts: readonly AclWord[]): void => {
+        if (this.#full) {
+          this.#rest ??= parts[0]!.at;
+          return;
+        }
         const fault = state.apply(parts);
         const position = index++;
         if (fault === undefined) return;
@@ -336,7 +368,7 @@ class Loading {
         if (fault === "ENOENT") {
           // A module may still add it: reported when all lines are read.
           const message = `Error loading ACL rule '${text}' for the user named '${name.text}': ${MESSAGES.ENOENT}`;
-          later.push(() => this.#fail(line, message, "rule", place, name.text, fault));
+          if (later.length < LISTED) later.push(() => this.#fail(line, message, "rule", place, name.text, fault));
         } else if (!refused) {
           refused = true;
           // Since 7.0 the server names the wrong word: it counts rules but shows words.
@@ -353,10 +385,7 @@ class Loading {
   }
 
   #fail(line: AclLine, message: string, kind: AclError["kind"], at?: Span, user?: string, fault?: Fault): void {
-    if (this.#errors.length >= LISTED && kind !== "crash") {
-      this.#unlisted++;
-      return;
-    }
+    if (this.#full && kind !== "crash") return;
     const place = at ?? line.view.span(line.start, line.end);
     const error: { -readonly [K in keyof AclError]: AclError[K] } = {
       line: line.line,
@@ -373,7 +402,7 @@ class Loading {
 
   result(): AclLoad {
     const notes = this.#server.note === undefined ? [] : [this.#server.note];
-    if (this.#unlisted > 0) notes.push(`${this.#unlisted} more errors are not listed`);
+    if (this.#rest !== undefined) notes.push(`${LISTED} errors are listed; what follows them is not read`);
     const loaded: Loaded = { users: this.#users, server: this.#server, notes, unknownLines: this.#unknownLines };
     if (this.#errors.length > 0) {
       const failed = { ...loaded, ok: false as const, errors: this.#errors };

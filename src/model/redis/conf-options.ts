@@ -20,7 +20,7 @@ export class OptionReader {
   readonly #bufferLines = new Map<string, Loaded>();
   readonly #repeats = new Map<string, number>();
   /** The pairs of the `save` lines so far; undefined: the defaults. */
-  #saved: string[] | undefined;
+  #saved: string | undefined;
   /** A `save` or `client-output-buffer-limit` line that adds something unknown. */
   readonly #opaque = new Set<string>();
 
@@ -95,7 +95,7 @@ export class OptionReader {
     if (comment !== undefined && option.name !== "bind") {
       reportComment(this.#loading, loaded, comment, this.#commentError(option));
     }
-    if (option.name === "save") this.#saved ??= [];
+    if (option.name === "save") this.#saved ??= "";
     this.#opaque.add(option.name);
     this.#set(loaded, option, undefined, "placeholder");
   }
@@ -175,10 +175,10 @@ export class OptionReader {
       });
     }
     // The first line replaces the defaults, the others add to it.
-    if (this.#saved === undefined || reset) this.#saved = [];
+    if (this.#saved === undefined || reset) this.#saved = "";
     if (reset) this.#opaque.delete(option.name);
-    this.#saved.push(...pairs);
-    this.#setSum(loaded, option, this.#saved.join(" "));
+    if (pairs.length > 0) this.#saved += (this.#saved === "" ? "" : " ") + pairs.join(" ");
+    this.#setSum(loaded, option, this.#saved);
   }
 
   #bufferLimit(loaded: Loaded, option: Directive, args: readonly ConfArgument[], words: readonly string[]): void {

@@ -134,9 +134,11 @@ export class RedisDeployment {
     return this.#loadAcl(acl, role, this.#aclServer);
   }
 
-  /** The same file as the servers of another version would load it. */
-  aclFor(acl: AclText, role: PlaneRole, version: string): AclLoad {
-    return this.#loadAcl(acl, role, version);
+  /** Some lines of the same file as the servers of another version would load them. */
+  aclFor(acl: AclText, role: PlaneRole, version: string, only: ReadonlySet<number>): AclLoad {
+    const server = role === "sentinel" ? `${version}/sentinel` : version;
+    const pubsubDefault = this.#pubsubDefault(acl, role);
+    return loadView(acl.view, { server, placeholders: acl.templated, pubsubDefault, only });
   }
 
   /** The written version where there is one: patches and later releases differ in how they read ACLs. */

@@ -77,7 +77,9 @@ function dangerousOf(table: CommandTable, strict: boolean): readonly Command[] {
 export function hasDangerous(user: AclUser, strict: boolean): boolean {
   const dangerous = dangerousOf(user.table, strict);
   return user.permissions.some(
-    (s) => dangerous.some((c) => s.states[c.id] === 1) || s.rules.some((r) => r.kind === "first-arg"),
+    (s) =>
+      s.rules.some((r) => r.allow) &&
+      (dangerous.some((c) => s.states[c.id] === 1) || s.rules.some((r) => r.kind === "first-arg")),
   );
 }
 

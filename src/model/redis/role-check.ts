@@ -110,7 +110,7 @@ export function surplus(user: AclUser, allowed: (command: string) => boolean): S
     const more = commands.filter((name) => !allowed(name));
     if (more.length === 0) continue;
     words.push(word);
-    names.push(...more);
+    for (const name of more) names.push(name);
   }
   const [first, ...others] = words;
   if (first === undefined) return undefined;

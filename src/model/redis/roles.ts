@@ -53,6 +53,7 @@ export interface Wire {
   readonly directive: string;
   /** The name of the primary of `sentinel auth-*`. */
   readonly master: string | undefined;
+  readonly masterPlaceholder: boolean;
   readonly value: ConfArgument;
   /** The whole line. */
   readonly line: Span;
@@ -67,7 +68,13 @@ export function sentinelWires(load: ConfLoad): readonly Wire[] {
     if (!own && option !== "auth-user" && option !== "auth-pass") continue;
     const value = own ? args[1] : args[2];
     if (value === undefined) continue;
-    out.push({ directive: `sentinel ${option}`, master: own ? undefined : args[1]!.value, value, line: at });
+    out.push({
+      directive: `sentinel ${option}`,
+      master: own ? undefined : args[1]!.value,
+      masterPlaceholder: !own && args[1]!.placeholder !== "none",
+      value,
+      line: at,
+    });
   }
   return out;
 }

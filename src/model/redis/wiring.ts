@@ -10,7 +10,8 @@ import { isPlaceholder } from "../secrets.js";
 import { list } from "../settings.js";
 import { type AccessList, type DefaultState, firstLine, isEnabled, lineOf } from "./access.js";
 import type { AclPassword, AclUser } from "./acl.js";
-import type { ConfLoad, ConfValue } from "./conf.js";
+import type { ConfLoad } from "./conf.js";
+import { isMisspelt } from "./conf-place.js";
 import { type RoleName, sentinelWires, type Wire } from "./roles.js";
 import { sha256 } from "./sha256.js";
 
@@ -79,15 +80,17 @@ function replicaLink(contract: Contract, server: Server, load: ConfLoad): Link {
     userDirective: "masteruser",
     passDirective: "masterauth",
     master: undefined,
-    user: operand(load.values.get("masteruser")),
-    pass: operand(load.values.get("masterauth")),
+    user: operand(load, "masteruser"),
+    pass: operand(load, "masterauth"),
     targets: listsOf(contract, server.plane),
     place: line?.at ?? firstLine(server.conf!.view),
   };
 }
 
-function operand(value: ConfValue): Operand {
-  if (value.state === "absent" || (value.state === "known" && value.value === "")) return ABSENT;
+function operand(load: ConfLoad, name: string): Operand {
+  const value = load.values.get(name);
+  if (value.state === "absent" || (value.state === "known" && value.value === ""))
+    return isMisspelt(load, name) ? UNKNOWN : ABSENT;
   if (value.state === "unknown" && !value.set) return UNKNOWN;
   return { state: "set", value: value.args[0], line: value.at };
 }
@@ -97,15 +100,25 @@ function controlLinks(contract: Contract, server: Server, load: ConfLoad): Link[
   const wires = sentinelWires(load).filter((w) => w.master !== undefined);
   const masters = load.sentinel?.masters;
   const names = new Set([...(masters?.keys() ?? []), ...wires.map((w) => w.master!)]);
+  const first = new Map<string, Wire>();
+  const last = new Map<string, Wire>();
+  for (const wire of wires) {
+    if (!first.has(wire.master!)) first.set(wire.master!, wire);
+    last.set(`${wire.directive} ${wire.master}`, wire);
+  }
+  // a line for a placeholder's primary may be the one for any of them, and the other way round
+  const hidden = new Set(wires.filter((w) => w.masterPlaceholder).map((w) => w.directive));
+  const any = new Set(wires.map((w) => w.directive));
   const { plane } = server;
   const data = plane.peer ?? contract.plane("data");
   return [...names].map((master): Link => {
-    const of = (directive: string): Operand =>
-      wired(
-        wires.findLast((w) => w.master === master && w.directive === directive),
-        load,
-      );
     const own = masters?.get(master);
+    const opaque = own === undefined ? first.get(master)!.masterPlaceholder : own.namePlaceholder !== "none";
+    const others = opaque ? any : hidden;
+    const of = (directive: string): Operand => {
+      const wire = last.get(`${directive} ${master}`);
+      return wire === undefined && others.has(directive) ? UNKNOWN : wired(wire, load, directive);
+    };
     return {
       role: "control",
       server,
@@ -116,7 +129,7 @@ function controlLinks(contract: Contract, server: Server, load: ConfLoad): Link[
       user: of("sentinel auth-user"),
       pass: of("sentinel auth-pass"),
       targets: data === undefined ? [] : listsOf(contract, data),
-      place: own?.at ?? wires.find((w) => w.master === master)?.line ?? firstLine(server.conf!.view),
+      place: own?.at ?? first.get(master)?.line ?? firstLine(server.conf!.view),
     };
   });
 }
@@ -127,6 +140,7 @@ function peerLink(contract: Contract, server: Server, load: ConfLoad): Link {
     wired(
       wires.findLast((w) => w.directive === directive),
       load,
+      directive,
     );
   const line = lineOf(load, "aclfile") ?? lineOf(load, "requirepass");
   const monitor = [...(load.sentinel?.masters.values() ?? [])][0];
@@ -144,9 +158,9 @@ function peerLink(contract: Contract, server: Server, load: ConfLoad): Link {
   };
 }
 
-function wired(wire: Wire | undefined, load: ConfLoad): Operand {
+function wired(wire: Wire | undefined, load: ConfLoad, directive: string): Operand {
   if (wire !== undefined) return { state: "set", value: wire.value, line: wire.line };
-  return load.values.complete ? ABSENT : UNKNOWN;
+  return load.values.complete && !isMisspelt(load, directive.slice("sentinel ".length)) ? ABSENT : UNKNOWN;
 }
 
 function listsOf(contract: Contract, plane: Plane): AccessList[] {

@@ -97,16 +97,12 @@ export default defineRule({
             sent.flatMap((c) => c.keys),
           );
           for (const pattern of user.keys) {
-            if (!pattern.placeholder && given !== undefined && aclReaches(given, pattern.text)) {
-              report(
-                "beyond",
-                { user: runner.name, pattern: pattern.text, keys: given.join(", ") },
-                pattern.words[0]!.at,
-              );
-              continue;
-            }
-            if (!pattern.placeholder && !isUsed(pattern, user.keys, keys))
-              report("key", { user: runner.name, pattern: pattern.text }, pattern.words[0]!.at);
+            if (pattern.placeholder) continue;
+            const data = { user: runner.name, pattern: pattern.text };
+            const at = pattern.words[0]!.at;
+            if (!isUsed(pattern, user.keys, keys)) report("key", data, at);
+            else if (given !== undefined && aclReaches(given, pattern.text))
+              report("beyond", Object.assign({ keys: given.join(", ") }, data), at);
           }
         }
         if (all.has("channels") || unknown) continue;

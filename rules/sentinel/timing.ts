@@ -61,11 +61,13 @@ export default defineRule({
       const misread = new Set(findingsOf(load, "redis/directive", contract.declared).map((f) => f.at.start));
       const replicas = server.plane.peer?.workload?.replicas;
       for (const master of sentinel.masters.values()) {
-        const read = (setting: typeof master.downAfter, fallback: number): number | undefined =>
-          setting === undefined ? (sentinel.complete ? fallback : undefined) : setting.number;
-        const down = read(master.downAfter, SENTINEL_DEFAULTS.downAfter);
-        const timeout = read(master.failoverTimeout, SENTINEL_DEFAULTS.failoverTimeout);
-        const syncs = read(master.parallelSyncs, SENTINEL_DEFAULTS.parallelSyncs);
+        const read = (setting: typeof master.downAfter, fallback: number, option: string): number | undefined => {
+          if (setting !== undefined) return setting.number;
+          return sentinel.complete && !sentinel.unattributed.has(option) ? fallback : undefined;
+        };
+        const down = read(master.downAfter, SENTINEL_DEFAULTS.downAfter, "down-after-milliseconds");
+        const timeout = read(master.failoverTimeout, SENTINEL_DEFAULTS.failoverTimeout, "failover-timeout");
+        const syncs = read(master.parallelSyncs, SENTINEL_DEFAULTS.parallelSyncs, "parallel-syncs");
         const downAt = master.downAfter?.at ?? master.at;
         if (down === undefined || down <= 0) continue;
         if (down < 1000 && !misread.has(downAt.start)) report("hasty", { value: down }, downAt);

@@ -20,8 +20,8 @@ import { note, print } from "./output.js";
 import { UsageError } from "./usage.js";
 
 const SERVER = "7.2";
-/** Like the linter's own limit: an ACL is far below it. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** An ACL travels in a ConfigMap or Secret of at most 1 MiB. */
+const MAX_BYTES = 2 * 1024 * 1024;
 
 interface ShowFlags {
   readonly user?: string;
@@ -52,7 +52,7 @@ function read(file: string, server = SERVER): Loaded {
   try {
     const stat = file === "-" ? undefined : statSync(file);
     if (stat?.isDirectory() === true) throw new UsageError(`${file} is a directory, not an ACL file`);
-    if (stat !== undefined && stat.size > MAX_BYTES) throw new UsageError(`${file} is larger than 64 MiB`);
+    if (stat !== undefined && stat.size > MAX_BYTES) throw new UsageError(`${file} is larger than 2 MiB`);
     text = textOf(readFileSync(file === "-" ? 0 : file).toString("latin1"));
   } catch (error) {
     if (error instanceof UsageError) throw error;

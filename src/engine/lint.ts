@@ -43,14 +43,6 @@ interface Pending {
   readonly extra: ReportExtra | undefined;
   readonly severity: Severity;
   readonly once: boolean;
-  /** Of the last one of its kind that is shown: how many more there are. */
-  readonly tally: Tally | undefined;
-}
-
-/** How often a message was said. */
-interface Tally {
-  shown: number;
-  more: number;
 }
 
 /** Of one message only so many findings are shown, the last one with the number of the others. */
@@ -60,7 +52,6 @@ const MOST_OF_A_KIND = 1000;
 export function lintContract(contract: Contract, options: LintOptions): LintRun {
   const pending: Pending[] = [];
   const crashes: RuleCrash[] = [];
-  const tallies = new Map<string, Tally>();
   for (const rule of options.rules) {
     if (options.selected !== undefined && !options.selected(rule.id)) continue;
     const setting = contract.setting(rule.id);
@@ -73,14 +64,6 @@ export function lintContract(contract: Contract, options: LintOptions): LintRun 
         const spec = messageSpec(rule, id);
         const severity = severityOf(rule, id, contract.declared, override, extra?.severity);
         if (severity === "off") return;
-        const once = spec.once === true && !contract.declared;
-        const key = `${rule.id}\n${id}`;
-        let tally = tallies.get(key);
-        if (tally === undefined) tallies.set(key, (tally = { shown: 0, more: 0 }));
-        if (!once && tally.shown++ >= MOST_OF_A_KIND) {
-          tally.more++;
-          return;
-        }
         pending.push({
           rule,
           id,
@@ -88,8 +71,7 @@ export function lintContract(contract: Contract, options: LintOptions): LintRun 
           at,
           extra,
           severity,
-          once,
-          tally: tally.shown === MOST_OF_A_KIND ? tally : undefined,
+          once: spec.once === true && !contract.declared,
         });
       },
     };
@@ -105,7 +87,27 @@ export function lintContract(contract: Contract, options: LintOptions): LintRun 
       }
     }
   }
-  return { diagnostics: settle(resolve(pending, contract, crashes)), crashes };
+  return { diagnostics: bounded(settle(resolve(pending, contract, crashes))), crashes };
+}
+
+/** Takes out what is beyond the bound of its message, and says so. */
+function bounded(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (diagnostics.length <= MOST_OF_A_KIND) return diagnostics;
+  const counts = new Map<string, number>();
+  const kindOf = (d: Diagnostic): string => `${d.rule}\n${d.messageId}`;
+  for (const d of diagnostics) counts.set(kindOf(d), (counts.get(kindOf(d)) ?? 0) + 1);
+  const seen = new Map<string, number>();
+  const out: Diagnostic[] = [];
+  for (const d of diagnostics) {
+    const kind = kindOf(d);
+    const number = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, number);
+    const hidden = counts.get(kind)! - MOST_OF_A_KIND;
+    if (number > MOST_OF_A_KIND) continue;
+    const last = number === MOST_OF_A_KIND && hidden > 0;
+    out.push(last ? Object.assign({}, d, { message: `${d.message} (and ${hidden} more of this kind)` }) : d);
+  }
+  return out;
 }
 
 /** The severity of a message in a contract; "off": it is not said there. */
@@ -165,8 +167,7 @@ function resolve(pending: readonly Pending[], contract: Contract, crashes: RuleC
       for (const other of others.slice(0, 20)) {
         related.push({ at: spanOf(other.at).span, message: fill(spec.text, other.data) });
       }
-      const hidden = report.tally?.more ?? 0;
-      const more = morePlaces(others.length) + (hidden > 0 ? ` (and ${hidden} more of this kind)` : "");
+      const more = morePlaces(others.length);
       out.push({
         rule: rule.id,
         messageId: id,

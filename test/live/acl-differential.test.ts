@@ -5,6 +5,9 @@
  */
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { packTables } from "../../src/dev/redis-tables.js";
+import { CommandTable } from "../../src/model/redis/commands.js";
+import { commandTable } from "../../src/model/redis/servers.js";
 import { compare } from "./acl-compare.js";
 import { aclFile, calls } from "./acl-files.js";
 import { AclServer, installedServer, serverBinary } from "./acl-server.js";
@@ -19,6 +22,25 @@ if (binary === undefined && !wanted) console.log("acl-differential: no redis-ser
 describe.runIf(binary !== undefined || wanted)("random ACL files", () => {
   const server = new AclServer(binary ?? "redis-server");
   afterAll(() => server.stop());
+
+  it("are judged with the command table that the server has", async () => {
+    const id = installedServer(binary!);
+    const shipped = commandTable(id);
+    if (shipped === undefined) throw new Error(`no table of ${id} ships`);
+    const packed = packTables(new Map([[id, await server.table()]]));
+    const own = CommandTable.unpack(id, packed, packed.servers[id]!);
+    const rows = (table: CommandTable) =>
+      table.commands
+        .map(({ name, arity, flags, categories, specs }) => ({
+          name,
+          arity,
+          flags: [...flags].sort(),
+          categories,
+          specs,
+        }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    expect(rows(own)).toEqual(rows(shipped));
+  });
 
   it(`agree with the server on ${FILES} files`, async () => {
     expect(binary, "CI needs redis-server").toBeDefined();

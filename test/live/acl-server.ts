@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ask } from "../../src/dev/redis-tables.js";
+import { ask, dumpTable, type RecordedTable } from "../../src/dev/redis-tables.js";
 
 /** Path of the server binary, or undefined where none is installed. */
 export function serverBinary(): string | undefined {
@@ -74,6 +74,12 @@ export class AclServer {
         await new Promise((resolve) => setTimeout(resolve, 30));
       }
     }
+  }
+
+  /** The command table that the server tells of itself. */
+  async table(): Promise<RecordedTable> {
+    if (this.#process === undefined) await this.#start();
+    return dumpTable(this.#port);
   }
 
   /** Loads a file and asks about its users; a server that the file kills is started anew for the next one. */

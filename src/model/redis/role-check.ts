@@ -5,7 +5,7 @@ import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import { isFaulty } from "./access.js";
 import type { AclPattern, AclSelector, AclUser } from "./acl.js";
-import { denies } from "./acl-problems.js";
+import { denies, MOST_SELECTORS } from "./acl-problems.js";
 import { globMatch } from "./glob.js";
 import type { RoleName, RoleUser } from "./roles.js";
 import { CONTROL, PEER, type Permission, REPLICA, type RoleSpec } from "./roles-data.js";
@@ -49,7 +49,7 @@ function isKnown({ table, behaviour }: AclUser, name: string): boolean {
 /** The rule that took away a command which an earlier one of the same permissions gave. */
 export function revoking(user: AclUser, name: string): AclWord | undefined {
   const wanted = name.toLowerCase();
-  for (const selector of user.permissions) {
+  for (const selector of user.permissions.slice(0, MOST_SELECTORS)) {
     if (!denies(selector)) continue;
     let granted = false;
     let taken: AclWord | undefined;
@@ -74,7 +74,7 @@ export interface Grant {
 
 /** What each granting rule still gives at the end, root and selectors alike. */
 export function grants(user: AclUser): Grant[] {
-  return user.permissions.flatMap((selector) => grantsOf(user, selector));
+  return user.permissions.slice(0, MOST_SELECTORS).flatMap((selector) => grantsOf(user, selector));
 }
 
 function grantsOf(user: AclUser, selector: AclSelector): Grant[] {

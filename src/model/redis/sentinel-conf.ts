@@ -53,6 +53,8 @@ export interface SentinelFacts {
   readonly masters: ReadonlyMap<string, SentinelMaster>;
   /** No template gap, script or include may add a `sentinel` line. */
   readonly complete: boolean;
+  /** Options of lines for a primary that a placeholder hides: they may be those of any. */
+  readonly unattributed: ReadonlySet<string>;
   readonly sentinelUser: SentinelSetting | undefined;
   readonly sentinelPass: SentinelSetting | undefined;
   readonly announceIp: SentinelSetting | undefined;
@@ -148,6 +150,7 @@ class SentinelLoading {
     return {
       masters: this.#masters,
       complete: this.#loading.closed,
+      unattributed: this.#unattributed,
       sentinelUser: setting("sentinel-user"),
       sentinelPass: setting("sentinel-pass"),
       announceIp: setting("announce-ip"),
@@ -400,13 +403,18 @@ class SentinelLoading {
     });
   }
 
+  readonly #unattributed = new Set<string>();
+
   #master(line: Line): Master | undefined {
     const name = line.args[0]!;
     const master = this.#masters.get(name.value);
     if (master !== undefined) return master;
     const { opaque, attempted, any } = this.#names();
     // `${NAME}` here and `mymaster` there may be the same; a `monitor` line that is there and is wrong is said once.
-    if (name.placeholder !== "none" || opaque || attempted.has(name.value)) return undefined;
+    if (name.placeholder !== "none" || opaque || attempted.has(name.value)) {
+      this.#unattributed.add(line.option);
+      return undefined;
+    }
     const monitored = [...this.#masters.keys()].slice(0, 8);
     const near = nearest(name.value, monitored);
     this.#report(line, {

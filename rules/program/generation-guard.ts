@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { cachingOf } from "../../src/model/program/caching.js";
-import { isGuardedBy, isRemembered, remembersOperation } from "../../src/model/program/judge.js";
+import { comparesByIndex, isGuardedBy, isRemembered, remembersOperation } from "../../src/model/program/judge.js";
 import { sameKey } from "../../src/model/program/query.js";
 
 export default defineRule({
@@ -47,7 +47,7 @@ export default defineRule({
         if ((c.op === "less" || c.op === "lessOrEqual") && caching.isAbout(self, c, "revision"))
           report("ordered", { program }, c.at);
       }
-      for (const what of ["generation", "revision"] as const) {
+      for (const what of comparesByIndex(effects) ? [] : (["generation", "revision"] as const)) {
         const index = caching.captured(self, what);
         const bad = index === undefined ? undefined : writes.find((w) => !isGuardedBy(w, terms, index));
         if (index === undefined || bad === undefined) continue;

@@ -2,7 +2,7 @@ import { defineRule } from "../../src/engine/rule.js";
 import type { Call } from "../../src/model/program/call.js";
 import { type Claims, claimsOf, isFree } from "../../src/model/program/claims.js";
 import type { ScriptEffects } from "../../src/model/program/effects.js";
-import { isGuardedBy } from "../../src/model/program/judge.js";
+import { comparesByIndex, isGuardedBy } from "../../src/model/program/judge.js";
 import type { ManifestProgram } from "../../src/model/program/manifest.js";
 import { literalTexts } from "../../src/model/program/texts.js";
 
@@ -44,7 +44,7 @@ export default defineRule({
       const place = entry.id?.at ?? entry.at;
       const claims = claimsOf(contract);
       const role = claims.roleOf(self);
-      for (const [what, other] of role === "step" ? claims.identity : []) {
+      for (const [what, other] of role === "step" && !comparesByIndex(effects) ? claims.identity : []) {
         const index = claims.argument(entry, what);
         if (index === undefined) {
           report("anonymous", { program, what }, place, {

@@ -785,7 +785,8 @@ function bound(term: Term, facts: readonly Fact[], terms: Terms, depth: number):
     case "choice":
     case "and":
     case "or": {
-      const all = terms.alternatives(t);
+      // the alternatives as they are: what is known of one is known of it as a whole
+      const all = t.kind === "choice" && !t.loop ? t.alternatives : terms.alternatives(t);
       if (all === undefined) return direct;
       let max = Number.NEGATIVE_INFINITY;
       for (const a of all) {

@@ -76,6 +76,20 @@ export function isGuardedBy(call: Call, terms: Terms, index: number): boolean {
   return testsOf(call.guards, undefined, terms).some((t) => t.guard.op === "equal" && usesArgument(t, index));
 }
 
+/** Lists of stored and given values are compared by an index that runs: which with which is not known. */
+export function comparesByIndex(effects: ScriptEffects): boolean {
+  const runs = (term: Term | undefined): boolean => {
+    const t = term === undefined ? undefined : base(term);
+    if (t?.kind === "opaque") return true;
+    return (t?.kind === "item" && t.key.kind !== "literal") || (t?.kind === "slot" && t.index.kind !== "literal");
+  };
+  return effects.comparisons.some((c) => {
+    if (c.op !== "equal" && c.op !== "different") return false;
+    const other = (t: Term | undefined): boolean => runs(t) || t?.kind === "choice";
+    return (runs(c.left) && other(c.right)) || (runs(c.right) && other(c.left));
+  });
+}
+
 function usesArgument(test: KeyTest, index: number): boolean {
   return test.inputs.some((i) => i.table === "argv" && i.index === index);
 }

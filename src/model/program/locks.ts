@@ -228,15 +228,15 @@ function acquires(program: Program, effects: ScriptEffects): readonly KeyChange[
 }
 
 /** Keys in which the script puts its caller with conditions of its own. */
-function takings({ program, effects, identity, tokens }: LockProgram): readonly KeyChange[] {
+function takings({ program, effects, identity, tokens, counts }: LockProgram): readonly KeyChange[] {
   const out: KeyChange[] = [];
+  // Whoever brings a token has taken the lock before.
+  if (tokens.length > 0 && counts.length === 0) return out;
   for (const call of effects.calls) {
     if (extendsBySet(call)) continue;
     const stored = storedInputs(call);
     const owner = identity[0];
     if (owner === undefined || !stored.includes(owner)) continue;
-    // Whoever brings a token has taken the lock before.
-    if (stored.some((i) => i !== owner && tokens.includes(i))) continue;
     const key = call.argv[1]!;
     // What only the holder may write is no acquisition, and neither is what keeps no time.
     if (ownershipOf(call, key, effects.terms).tested && !mayBeFree(call, key, effects)) continue;

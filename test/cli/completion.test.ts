@@ -48,7 +48,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 
   it("commands, sub-commands, options", () => {
     expect(offered("quorumlint ch")).toEqual(["check"]);
-    expect(offered("quorumlint acl s")).toEqual(["show"]);
+    expect(offered("quorumlint acl s")).toEqual(["show", "suggest"]);
     expect(offered("quorumlint --fix")).toEqual(["--fix", "--fix-dry-run"]);
     expect(offered("quorumlint prove --sw")).toEqual(["--sweep"]);
     expect(offered("quorumlint completion ")).toEqual(["bash", "fish", "zsh"]);
@@ -99,7 +99,7 @@ _quorumlint`,
         .split("\n")
         .filter(Boolean);
     expect(offered("quorumlint ")).toContain("check:lint the contracts found under PATH (default .)");
-    expect(offered("quorumlint acl ")).toHaveLength(3);
+    expect(offered("quorumlint acl ")).toHaveLength(4);
     expect(offered("quorumlint check -")).toContain("--max-warnings:exit 1 with more warnings than this");
     expect(offered("quorumlint check --rule ")).toContain("k8s/exec-probe");
     expect(offered("quorumlint check ")).toEqual(["files"]);

@@ -1,10 +1,13 @@
 /** The same findings at the same places come out of every format. */
 import { describe, expect, it } from "vitest";
+import { rules } from "../../rules/index.js";
+import type { Tree } from "../../src/mutation/prove.js";
 import { FORMATS, type Format, isFormat, render } from "../../src/reporter/index.js";
 import type { JsonResult } from "../../src/reporter/json.js";
 import type { toSarif } from "../../src/reporter/sarif.js";
 import { ordered, rangeOf, visible } from "../../src/reporter/shared.js";
 import type { Position } from "../../src/text/source.js";
+import { checkTree, fixtureBase } from "../support.js";
 import { clean, context, hard, result } from "./sample.js";
 import { elements, parseXml } from "./xml.js";
 
@@ -69,7 +72,7 @@ const formats: Record<Format, Expectation> = {
     parse: (output) => {
       const { artifacts, results, tool } = (JSON.parse(output) as ReturnType<typeof toSarif>).runs[0]!;
       return results
-        .filter((r) => r.suppressions?.length === 0)
+        .filter((r) => (r.suppressions?.length ?? 0) === 0)
         .map((r) => {
           const { artifactLocation, region } = r.locations[0]!.physicalLocation;
           expect(artifacts[artifactLocation.index]!.location.uri).toBe(artifactLocation.uri);
@@ -232,6 +235,42 @@ describe.each(FORMATS)("%s", (format) => {
     const from = performance.now();
     await render(format, many, context);
     expect(performance.now() - from).toBeLessThan(30_000);
+  });
+});
+
+describe("one broken contract", () => {
+  const broken = (): Tree => {
+    const tree = new Map(fixtureBase("redis-lab")!);
+    const edit = (file: string, from: string, to: string): void => {
+      const text = new TextDecoder().decode(tree.get(file));
+      if (!text.includes(from)) throw new Error(`${file} has no "${from}"`);
+      tree.set(file, new TextEncoder().encode(text.replace(from, () => to)));
+    };
+    edit("infra/redis-lab/config/redis-users.acl.tmpl", "+config|rewrite ", "");
+    edit("infra/redis-lab/config/redis.conf.tmpl", "masterauth ${REPLICA_PASSWORD}", "masterauth s3cr3t-of-us");
+    edit("infra/redis-lab/k3s/redis-data.yaml", "podManagementPolicy: ", "# podManagementPolicy: ");
+    edit("infra/redis-lab/k3s/network-policies.yaml", "port: 6379", "port: 6380");
+    return tree;
+  };
+
+  it("gives the same findings at the same places in every format", async () => {
+    const { result: real } = await checkTree(broken());
+    expect(new Set(real.diagnostics.map((d) => d.at.source.file)).size).toBeGreaterThanOrEqual(4);
+    expect(real.diagnostics.some((d) => d.related.length > 0)).toBe(true);
+    const plain = { ...context, rules: new Map(rules.map((r) => [r.id, r])) };
+    const wanted = ordered(real.diagnostics);
+    for (const format of FORMATS) {
+      const { text, place, parse } = formats[format];
+      expect(parse(await render(format, real, plain)), format).toEqual(
+        wanted.map((d) => ({
+          rule: d.rule,
+          severity: d.severity,
+          message: text(d.message),
+          file: d.at.source.file,
+          place: place(d),
+        })),
+      );
+    }
   });
 });
 

@@ -375,8 +375,8 @@ function child(node: YamlNode | undefined, step: string | number): YamlNode | un
   return undefined;
 }
 
-/** Offsets of the slices of a file's documents. */
-function slices(text: string): [number, number][] {
+/** Offsets of the slices of a file's documents, in order. */
+export function slices(text: string): [number, number][] {
   const out: [number, number][] = [];
   const marker = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
   let start = text.charCodeAt(0) === 0xfeff ? 1 : 0;

@@ -1,5 +1,5 @@
 /** Where the secret values of a file stand, so that no report shows them: better one value too many than one too few. */
-import { parseYaml, unalias, type YamlDocument, type YamlNode, type YamlScalar } from "../document/yaml.js";
+import { parseSlice, slices, unalias, YamlDocument, type YamlNode, type YamlScalar } from "../document/yaml.js";
 import type { Source } from "../text/source.js";
 import { findConfSecrets, findSecrets, findShellSecrets, isPlaceholder, isSecretName } from "./secrets.js";
 
@@ -9,23 +9,74 @@ export interface Range {
   readonly end: number;
 }
 
-const known = new WeakMap<Source, readonly Range[]>();
-
-/** The ranges of secret values in a file, in order and apart from each other; quotes around them are not in them. */
-export function secretSpans(source: Source): readonly Range[] {
-  let ranges = known.get(source);
-  if (ranges === undefined) known.set(source, (ranges = merged(find(source))));
-  return ranges;
+interface Slice extends Range {
+  /** Found when somebody looks at the slice: a file may hold thousands of documents and a report a few of them. */
+  secrets: readonly Range[] | undefined;
 }
 
-function find(source: Source): Range[] {
+interface Reading {
+  /** What any text shows, over the whole file. */
+  readonly plain: readonly Range[];
+  /** The documents of a YAML or JSON file; the whole of any other. */
+  readonly slices: readonly Slice[];
+  readonly hasDocuments: boolean;
+}
+
+const known = new WeakMap<Source, Reading>();
+
+/** The ranges of secret values that touch `[from, to)`, in order and apart from each other; quotes around them are not in them. */
+export function secretSpans(source: Source, from = 0, to = source.text.length): readonly Range[] {
+  let reading = known.get(source);
+  if (reading === undefined) known.set(source, (reading = read(source)));
+  const { slices: all, plain, hasDocuments } = reading;
+  const out: Range[] = [];
+  for (let i = firstEndingAfter(all, from); i < all.length && all[i]!.start < to; i++) {
+    const slice = all[i]!;
+    if (slice.secrets === undefined) {
+      const own = touching(plain, slice.start, slice.end);
+      if (hasDocuments) {
+        const document = parseSlice(source, slice.start, slice.end, "kubernetes");
+        if (document instanceof YamlDocument) inDocument(document, own);
+      }
+      slice.secrets = merged(own);
+    }
+    for (const range of touching(slice.secrets, from, to)) out.push(range);
+  }
+  return merged(out);
+}
+
+/** The first of ordered ranges that ends behind an offset; their number where none does. */
+function firstEndingAfter(ranges: readonly Range[], at: number): number {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ranges[middle]!.end <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Those of ordered ranges that share an offset with `[from, to)`, or reach over it. */
+function touching(ranges: readonly Range[], from: number, to: number): Range[] {
+  const first = firstEndingAfter(ranges, from);
+  let end = first;
+  while (end < ranges.length && ranges[end]!.start < to) end++;
+  return ranges.slice(first, end);
+}
+
+function read(source: Source): Reading {
   const { file, text } = source;
-  if (text.includes("\0")) return [];
-  const out = inText(text);
-  if (/(?:^|[./-])env(?:\.[\w-]+)*$|\.properties(?:\.\w+)?$/i.test(file)) settings(text, out);
-  if (/\.(?:ya?ml|json)(?:\.\w+)?$/i.test(file))
-    for (const document of parseYaml(source).documents) inDocument(document, out);
-  return out;
+  const whole: Slice = { start: 0, end: text.length, secrets: undefined };
+  if (text.includes("\0")) return { plain: [], slices: [whole], hasDocuments: false };
+  const plain = inText(text);
+  if (/(?:^|[./-])env(?:\.[\w-]+)*$|\.properties(?:\.\w+)?$/i.test(file)) settings(text, plain);
+  const hasDocuments = /\.(?:ya?ml|json)(?:\.\w+)?$/i.test(file);
+  return {
+    plain: merged(plain),
+    slices: hasDocuments ? slices(text).map(([start, end]) => ({ start, end, secrets: undefined })) : [whole],
+    hasDocuments,
+  };
 }
 
 function merged(ranges: readonly Range[]): Range[] {

@@ -94,18 +94,10 @@ function cellsOf(text: string, offset: number, secrets: readonly Range[]): Cell[
 /** The secrets of a 1-based line, in its code units. */
 function secretsOf(source: Source, number: number, length: number): Range[] {
   const start = source.lineStarts[number - 1]!;
-  const spans = secretSpans(source);
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (spans[middle]!.end <= start) low = middle + 1;
-    else high = middle;
-  }
-  const out: Range[] = [];
-  for (let i = low; i < spans.length && spans[i]!.start < start + length; i++)
-    out.push({ start: Math.max(0, spans[i]!.start - start), end: Math.min(length, spans[i]!.end - start) });
-  return out;
+  return secretSpans(source, start, start + length).map((span) => ({
+    start: Math.max(0, span.start - start),
+    end: Math.min(length, span.end - start),
+  }));
 }
 
 /** One line of the file, cut around its marked code units `[from, to)`. */

@@ -99,9 +99,7 @@ function secretsAt({ source, start, end }: Span): string[] {
   const last = Math.min(source.position(end).line, first + MASKED_LINES);
   const from = source.lineStarts[first - 1]!;
   const to = source.lineStarts[last] ?? source.text.length;
-  return secretSpans(source)
-    .filter((s) => s.start < to && s.end > from)
-    .map((s) => source.slice(s).trim());
+  return secretSpans(source, from, to).map((s) => source.slice(s).trim());
 }
 
 /** A finding whose texts quote no secret of the lines that they speak of. */

@@ -281,7 +281,7 @@ export function clientNeeds(client: string): readonly ClientNeed[] | undefined {
     .toLowerCase()
     .split(/[\s,;()]+/);
   const library = /^(?:node-redis|redis|@redis\/client)$/.test(name) ? "node-redis" : name;
-  const own = CLIENTS.filter((c) => c.library === library);
+  const own = CLIENTS.filter(({ library: name }) => name === library);
   if (own.length === 0) return undefined;
   const asked = own.filter((c) => c.options.some((o) => options.includes(o.toLowerCase())));
   // an option that reads another role takes the place of the plain one

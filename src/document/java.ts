@@ -2,7 +2,6 @@
  * Java files as the small tree of `code.ts`, by tree-sitter-java (wasm), loaded by the host when the first such file is
  * wanted. Strings are what `javac` makes of them: unicode escapes, escapes, text blocks with their indentation stripped.
  */
-import type { Node, ParseState } from "web-tree-sitter";
 import {
   bracketDepth,
   CODE_VERSION,
@@ -17,43 +16,31 @@ import {
   MAX_CODE_LENGTH,
   unreadCode,
 } from "./code.js";
+import { type GrammarHost, loadGrammar, NO_CHILDREN } from "./grammar.js";
 import { javaCharacters, javaTextBlock } from "./java-text.js";
 import type { CodeReader } from "./typescript.js";
 
-/** The bytes of web-tree-sitter's runtime and of the Java grammar. */
-export interface JavaReaderHost {
-  readonly runtimeWasm: Uint8Array;
-  readonly grammarWasm: Uint8Array;
-}
-
-const MAX_NODES = 2_000_000;
-/** On a text that is no Java, error recovery is slow: what has not been read at this pace (characters per ms) is given up. */
-const GRACE_MILLISECONDS = 1500;
-const MIN_PROGRESS = 50;
 const MAX_BRACKETS = 1000;
 
 /** Loads the grammar. Rejects when the bytes are no such modules. */
-export async function createJavaReader(host: JavaReaderHost): Promise<CodeReader> {
-  const { Language, Parser } = await import("web-tree-sitter");
-  await Parser.init({ wasmBinary: host.runtimeWasm });
-  const parser = new Parser();
-  parser.setLanguage(await Language.load(host.grammarWasm));
+export async function createJavaReader(host: GrammarHost): Promise<CodeReader> {
+  const parse = await loadGrammar<Concrete>(host, (cursor) => ({
+    type: cursor.nodeType,
+    start: cursor.startIndex,
+    end: cursor.endIndex,
+    field: cursor.currentFieldName,
+    named: cursor.nodeIsNamed,
+    children: NO_CHILDREN,
+  }));
   return {
     read(text) {
       if (text.length > MAX_CODE_LENGTH) return unreadCode("java", text, "the file is too long");
       if (text.includes("\0")) return unreadCode("java", text, "not a text");
       if (bracketDepth(text) > MAX_BRACKETS) return unreadCode("java", text, "nested too deeply");
-      const started = performance.now();
-      const stop = ({ currentOffset }: ParseState): boolean =>
-        performance.now() - started > GRACE_MILLISECONDS + currentOffset / MIN_PROGRESS;
-      const tree = parser.parse(text, null, { progressCallback: stop });
-      if (tree === null) {
-        parser.reset();
-        return unreadCode("java", text, "takes too long to read");
-      }
-      const root = readTree(tree.rootNode);
-      tree.delete();
-      return root === undefined ? unreadCode("java", text, "the file is too long") : new Converter(text).file(root);
+      const root = parse(text);
+      if (root === "slow") return unreadCode("java", text, "takes too long to read");
+      if (root === "large") return unreadCode("java", text, "the file is too long");
+      return new Converter(text).file(root);
     },
   };
 }
@@ -64,44 +51,7 @@ interface Concrete {
   readonly end: number;
   readonly field: string | null;
   readonly named: boolean;
-  readonly children: Concrete[];
-}
-
-/** Copies the tree out of the wasm memory, without recursion. */
-function readTree(node: Node): Concrete | undefined {
-  const cursor = node.walk();
-  const read = (): Concrete => ({
-    type: cursor.nodeType,
-    start: cursor.startIndex,
-    end: cursor.endIndex,
-    field: cursor.currentFieldName,
-    named: cursor.nodeIsNamed,
-    children: [],
-  });
-  const root = read();
-  const stack = [root];
-  let count = 1;
-  let down = cursor.gotoFirstChild();
-  while (down || stack.length > 1) {
-    if (down) {
-      const child = read();
-      stack[stack.length - 1]!.children.push(child);
-      stack.push(child);
-      if (++count > MAX_NODES) {
-        cursor.delete();
-        return undefined;
-      }
-      if (cursor.gotoFirstChild()) continue;
-    }
-    stack.pop();
-    if (cursor.gotoNextSibling()) down = true;
-    else {
-      down = false;
-      if (stack.length > 0) cursor.gotoParent();
-    }
-  }
-  cursor.delete();
-  return root;
+  children: readonly Concrete[];
 }
 
 const COMMENTS = new Set(["line_comment", "block_comment"]);

@@ -4,8 +4,8 @@
  * scripts are read by code of our own (`shell-word.ts`, `shell-scan.ts`), so a script that is only words needs no grammar.
  */
 
-import type { Node, ParseState } from "web-tree-sitter";
 import { contentKey } from "../text/hash.js";
+import { type GrammarHost, loadGrammar, NO_CHILDREN } from "./grammar.js";
 import { SHELL_AST_VERSION, type ShellAst, type ShellProblem, type Statement, type Word } from "./shell-ast.js";
 import { scanShell } from "./shell-scan.js";
 import { type Collected, type Concrete, Converter, MAX_DEPTH, type Parsed, scriptArgument } from "./shell-tree.js";
@@ -13,12 +13,6 @@ import { lexWord, type WordHost, wordEnd } from "./shell-word.js";
 
 export * from "./shell-ast.js";
 export { scriptArgument } from "./shell-tree.js";
-
-/** The bytes of web-tree-sitter's runtime and of the bash grammar. */
-export interface ShellParserHost {
-  readonly runtimeWasm: Uint8Array;
-  readonly grammarWasm: Uint8Array;
-}
 
 export interface ShellParser {
   /** Never throws for any text; what could not be read is in `problems`. */
@@ -29,13 +23,6 @@ export interface ShellParser {
 export const MAX_SCRIPT_LENGTH = 2 ** 20;
 /** The grammar's work on a chain of `|` grows faster than the chain. */
 const MAX_PIPES = 1000;
-const MAX_NODES = 2_000_000;
-/**
- * A fuse: on a text that is no shell script, the grammar's error recovery takes time that grows with the square of the
- * length. A script reads some 1000 characters in a millisecond; what has fallen below 50 after the first seconds is given up.
- */
-const GRACE_MILLISECONDS = 1500;
-const MIN_PROGRESS = 50;
 
 const LIMITS = {
   length: `longer than ${MAX_SCRIPT_LENGTH} characters`,
@@ -45,30 +32,24 @@ const LIMITS = {
   binary: "not a text",
 };
 
-/** Loads the grammar. The runtime is shared by all grammars of the process. Rejects when the bytes are no such modules. */
-export async function createShellParser(host: ShellParserHost): Promise<ShellParser> {
-  const { Language, Parser } = await import("web-tree-sitter");
-  await Parser.init({ wasmBinary: host.runtimeWasm });
-  const language = await Language.load(host.grammarWasm);
-  const parser = new Parser();
-  parser.setLanguage(language);
+/** Loads the grammar. Rejects when the bytes are no such modules. */
+export async function createShellParser(host: GrammarHost): Promise<ShellParser> {
+  const read = await loadGrammar<{ -readonly [K in keyof Concrete]: Concrete[K] }>(host, (cursor) => ({
+    type: cursor.nodeType,
+    start: cursor.startIndex,
+    end: cursor.endIndex,
+    missing: cursor.nodeIsMissing,
+    children: NO_CHILDREN,
+  }));
   const parse = (text: string): Parsed => {
     if (text.length > MAX_SCRIPT_LENGTH) return { problem: LIMITS.length };
     if (text.includes("\0")) return { problem: LIMITS.binary };
     const scan = scanShell(text);
     if (scan.depth > MAX_DEPTH) return { problem: LIMITS.depth };
     if (scan.pipes > MAX_PIPES) return { problem: LIMITS.pipes };
-    const started = performance.now();
-    const stop = ({ currentOffset }: ParseState): boolean =>
-      performance.now() - started > GRACE_MILLISECONDS + currentOffset / MIN_PROGRESS;
-    const tree = parser.parse(scan.masked, null, { progressCallback: stop });
-    if (tree === null) {
-      parser.reset();
-      return { problem: LIMITS.time };
-    }
-    const root = readTree(tree.rootNode);
-    tree.delete();
-    return root === undefined ? { problem: LIMITS.length } : { root, scan };
+    const root = read(scan.masked);
+    if (root === "slow") return { problem: LIMITS.time };
+    return root === "large" ? { problem: LIMITS.length } : { root, scan };
   };
   return {
     parse(text) {
@@ -90,46 +71,6 @@ function ast(body: readonly Statement[], problems: ShellProblem[], comments: Col
 function problemAst(text: string, message: string): ShellAst {
   const place = { start: 0, end: Math.min(text.length, 1) };
   return ast([{ type: "opaque", start: 0, end: text.length }], [{ kind: "limit", message, ...place }], []);
-}
-
-const LEAF: readonly Concrete[] = [];
-
-/** Copies the tree out of the wasm memory, without recursion. */
-function readTree(node: Node): Concrete | undefined {
-  const cursor = node.walk();
-  const read = (): { -readonly [K in keyof Concrete]: Concrete[K] } => ({
-    type: cursor.nodeType,
-    start: cursor.startIndex,
-    end: cursor.endIndex,
-    missing: cursor.nodeIsMissing,
-    children: LEAF,
-  });
-  const root = read();
-  const stack = [root];
-  let count = 1;
-  let down = cursor.gotoFirstChild();
-  while (down || stack.length > 1) {
-    if (down) {
-      const child = read();
-      const parent = stack[stack.length - 1]!;
-      if (parent.children === LEAF) parent.children = [child];
-      else (parent.children as Concrete[]).push(child);
-      stack.push(child);
-      if (++count > MAX_NODES) {
-        cursor.delete();
-        return undefined;
-      }
-      if (cursor.gotoFirstChild()) continue;
-    }
-    stack.pop();
-    if (cursor.gotoNextSibling()) down = true;
-    else {
-      down = false;
-      if (stack.length > 0) cursor.gotoParent();
-    }
-  }
-  cursor.delete();
-  return root;
 }
 
 const RESERVED = new Set(

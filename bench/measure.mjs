@@ -1,12 +1,22 @@
 /** Runs commands in turn and reports CPU time and memory of whole processes: ratios hold where single times do not. */
 import { spawnSync } from "node:child_process";
 
-/** One run: user + system seconds and peak memory (KiB) as the operating system counted them. */
+/**
+ * One run: user + system seconds and peak memory (KiB) as the operating system counted them. The shell's `time` counts
+ * milliseconds; /usr/bin/time, which alone knows the memory, cuts each figure to hundredths: a fifth of a short run.
+ */
 export function once(command, args, options = {}) {
-  const result = spawnSync("/usr/bin/time", ["-f", "%U %S %e %M", command, ...args], { encoding: "utf8", stdio: ["ignore", "ignore", "pipe"], maxBuffer: 1 << 28, ...options });
-  const line = result.stderr.trim().split("\n").pop() ?? "";
-  const [user, system, wall, memory] = line.split(" ").map(Number);
-  return { cpu: user + system, wall, memory, code: result.status };
+  const memory = options.memory === true;
+  const run = memory ? ["/usr/bin/time", "-f", "%M", command, ...args] : [command, ...args];
+  const result = spawnSync("bash", ["-c", `TIMEFORMAT='%3U %3S %3R'; time "$@" >/dev/null`, "bash", ...run], {
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "pipe"],
+    maxBuffer: 1 << 28,
+    env: { ...process.env, LC_ALL: "C" },
+  });
+  const lines = result.stderr.trim().split("\n");
+  const [user, system, wall] = lines.pop().split(" ").map(Number);
+  return { cpu: user + system, wall, memory: memory ? Number(lines.pop()) : undefined, code: result.status };
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];

@@ -40,6 +40,15 @@ export function fixtureBase(name: string): Tree | undefined {
   return tree;
 }
 
+/** The golden contract without its programs: manifests, configurations, ACLs, image. */
+export function deploymentOf(golden: Tree): Tree {
+  const out = new Map([...golden].filter(([path]) => !path.startsWith("src/main/")));
+  const text = new TextDecoder().decode(golden.get("quorumlint.yaml"));
+  const rest = text.replace(/^ {4}programs:\n(?: {6}.*\n)*/m, "");
+  if (rest === text) throw new Error("the golden contract has no programs to take out");
+  return out.set("quorumlint.yaml", new TextEncoder().encode(rest));
+}
+
 export async function checkTree(tree: Tree, today = TODAY): Promise<CheckRun> {
   return check(memoryHost(tree), ["/tree"], { rules, today, version: "0.0.0", prepare: prepareParsers });
 }

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { aclReaches } from "../../src/model/program/keypattern.js";
 import { head } from "../../src/model/program/knowledge.js";
 import {
   callNeeds,
@@ -11,6 +12,7 @@ import {
 import type { Program, Runner } from "../../src/model/program/programs.js";
 import { everything, isDangerous } from "../../src/model/redis/privilege.js";
 import { grants, showCommands } from "../../src/model/redis/role-check.js";
+import { list } from "../../src/model/settings.js";
 
 export default defineRule({
   severity: "error",
@@ -31,6 +33,7 @@ export default defineRule({
   messages: {
     command: "{user} may send {commands}, which no program and no declared client command sends",
     key: "{user} may use {pattern}, which no program and no declared client command works on",
+    beyond: "{user} may use {pattern}, which reaches beyond {keys}, the keys that the contract gives to its programs",
     channel: "{user} may use the channels {pattern}, and no program and no declared client command does",
   },
   on: {
@@ -54,7 +57,7 @@ export default defineRule({
       for (const [user, { runner, programs }] of users) {
         if (!user.certain || !user.enabled) continue;
         const sent = clientCommands(contract, runner.name);
-        const needed = new Set(["evalsha", "script", "script|load", ...sent.map((c) => c.name)]);
+        const needed = new Set(["evalsha", "script|load", "script|exists", ...sent.map((c) => c.name)]);
         const keys: KeyNeed[] = sent.flatMap((c) => c.keys);
         const channels = sent.flatMap((c) => c.channels);
         let unknown = sent.some((c) => /subscribe|publish/.test(c.name) && c.channels.length === 0);
@@ -89,9 +92,17 @@ export default defineRule({
           }
         }
         if (!all.has("keys") && keys.length > 0) {
+          const given = namespaceOf(
+            programs,
+            sent.flatMap((c) => c.keys),
+          );
           for (const pattern of user.keys) {
-            if (!pattern.placeholder && !isUsed(pattern, user.keys, keys))
-              report("key", { user: runner.name, pattern: pattern.text }, pattern.words[0]!.at);
+            if (pattern.placeholder) continue;
+            const data = { user: runner.name, pattern: pattern.text };
+            const at = pattern.words[0]!.at;
+            if (!isUsed(pattern, user.keys, keys)) report("key", data, at);
+            else if (given !== undefined && aclReaches(given, pattern.text))
+              report("beyond", Object.assign({ keys: given.join(", ") }, data), at);
           }
         }
         if (all.has("channels") || unknown) continue;
@@ -103,3 +114,10 @@ export default defineRule({
     },
   },
 });
+
+/** The keys that the contract file gives to the sets of these programs, and those of client commands; undefined where a set has none. */
+function namespaceOf(programs: readonly Program[], sent: readonly KeyNeed[]): readonly string[] | undefined {
+  const sets = new Set(programs.map((p) => list(p.set.source.keys)));
+  const keys = new Set([...sets].flat());
+  return [...sets].some((s) => s.length === 0) ? undefined : [...keys, ...sent.map((k) => k.pattern)];
+}

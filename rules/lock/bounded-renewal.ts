@@ -30,11 +30,13 @@ export default defineRule({
       const locks = locksOf(contract);
       const lock = locks.of(program);
       if (lock === undefined) return;
+      // the life of a watermark is no renewal
+      const marks = new Set(locks.watermarks(lock).map((m) => m.pattern));
       let said = false;
       for (const { call, use, key } of lock.changes) {
         const data = { key: keyTitle(program, use.origin) };
         if (call.command === "persist") report("persist", data, call.commandAt);
-        else if (said || lock.acquires.length > 0 || locks.counters.has(key)) continue;
+        else if (said || lock.acquires.length > 0 || locks.counters.has(key) || marks.has(key)) continue;
         else if (EXTENDS.has(call.command ?? "") || call.command === "set") {
           const { renewal } = lock.entry;
           if (renewal?.maxTotalMs !== undefined || renewal?.maxCount !== undefined) continue;

@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { ENDS, keyOf, keyTitle, locksOf } from "../../src/model/program/locks.js";
-import { judgeWatermark } from "../../src/model/program/watermark.js";
+import { isUnchecked, judgeWatermark, textOrders, unstored } from "../../src/model/program/watermark.js";
 
 export default defineRule({
   severity: "error",
@@ -29,6 +29,22 @@ export default defineRule({
       text: "{command} accepts a token equal to the highest seen in {key} from any owner",
       help: "Take an equal token only from the owner that is stored beside it, or refuse it.",
     },
+    early: {
+      text: "{command} changes {key} before the token is compared with the highest seen: a stale holder has written there",
+      help: "Compare the token before anything is written.",
+    },
+    text: {
+      text: 'tokens are compared as texts: "10" comes before "9"',
+      help: "Put tonumber() around both sides.",
+    },
+    stuck: {
+      text: "{program} compares its token with {key} and stores it nowhere: the highest seen never grows",
+      help: "Store the token when it is accepted.",
+    },
+    expires: {
+      text: "{command} lets {key}, the high watermark of {program}, expire: every stale token is accepted again",
+      help: 'Keep it without a time to live, and declare it "durable".',
+    },
     forgotten: {
       text: "{command} deletes {key}, the high watermark of {program}: every stale token is accepted again",
       help: "The watermark only grows; delete the value beside it, not the watermark.",
@@ -50,10 +66,31 @@ export default defineRule({
           related: [{ at: mark.mark.call.at, message: "the watermark is stored here" }],
         });
       }
+      const effects = program.script?.effects;
+      for (const { call, origins } of effects?.ttls ?? []) {
+        const mark = origins.map((o) => patterns.get(keyOf(program, o))).find((m) => m !== undefined);
+        if (mark === undefined) continue;
+        const data = { command: (call.command ?? "").toUpperCase(), key: keyTitle(program, origins[0]!) };
+        report("expires", { ...data, program: mark.lock.program.name }, call.commandAt, {
+          related: [{ at: mark.mark.call.at, message: "the watermark is stored here" }],
+        });
+      }
       if (lock === undefined) return;
+      for (const { at, key } of textOrders(lock)) if (!locks.leases.has(key)) report("text", {}, at);
+      const stuck = unstored(lock, locks);
+      if (stuck !== undefined && !patterns.has(stuck.key))
+        report("stuck", { program: program.name, key: stuck.title }, stuck.at);
       for (const mark of locks.watermarks(lock)) {
         const verdict = judgeWatermark(lock.effects, mark);
         const [use] = lock.effects.keysOf(mark.call) ?? [];
+        for (const call of verdict === undefined ? lock.effects.writes : []) {
+          const [other] = lock.effects.keysOf(call) ?? [];
+          if (call === mark.call || other === undefined || !isUnchecked(lock.effects, mark, call)) continue;
+          const data = { command: (call.command ?? "").toUpperCase(), key: keyTitle(program, other.origin) };
+          report("early", data, call.commandAt, {
+            related: [{ at: mark.call.at, message: "the watermark is stored here" }],
+          });
+        }
         if (verdict === undefined || use === undefined) continue;
         const data = { command: (mark.call.command ?? "").toUpperCase(), key: keyTitle(program, use.origin) };
         report(verdict, data, mark.call.commandAt);

@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { ENDS, locksOf } from "../../src/model/program/locks.js";
+import { decodedUnseen, ENDS, locksOf } from "../../src/model/program/locks.js";
 import { pathsWhen } from "../../src/model/program/situation.js";
 
 export default defineRule({
@@ -39,7 +39,7 @@ export default defineRule({
       for (const { result, exit, at, guards } of pathsWhen(lock.effects, key, "nobody")) {
         // What the script refuses before it looks at the lock (a malformed argument) is another matter.
         if (guards.every((g) => g.right === undefined && g.left.kind === "compute") || seen.has(at.start)) continue;
-        if (result.kind === "error") report("error", { program: program.name }, at);
+        if (result.kind === "error" || exit === "error") report("error", { program: program.name }, at);
         else if (exit === "end" && lock.entry.result?.type.value !== "nil") {
           report("nothing", { program: program.name }, lock.entry.result?.at ?? program.at, {
             related: [{ at: lock.script.head, message: "the script" }],
@@ -47,6 +47,8 @@ export default defineRule({
         } else continue;
         seen.add(at.start);
       }
+      const decoded = seen.size > 0 ? undefined : decodedUnseen(lock);
+      if (decoded !== undefined) report("error", { program: program.name }, decoded);
     },
   },
 });

@@ -52,11 +52,11 @@ export default defineRule({
         };
         if (!same.tested) report("blind", words, call.commandAt);
         else if (own) {
-          const { argv } = ownershipOf(call, undefined, effects.terms);
+          const { argv, either } = ownershipOf(call, undefined, effects.terms);
           const missing = identity.filter((i) => !argv.has(i));
           const compared = identity.filter((i) => argv.has(i)).map(name);
-          if (missing.length > 0 && argv.size > 0) {
-            const rest = compared.length === 0 ? "something else" : compared.join(" and ");
+          if (missing.length > 0 && (argv.size > 0 || either)) {
+            const rest = compared.length > 0 ? compared.join(" and ") : either ? "one of several" : "something else";
             report("partial", { ...words, missing: missing.map(name).join(" and "), compared: rest }, call.commandAt);
           }
         }

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { crossings } from "../../src/model/program/crossed.js";
 
 export default defineRule({
   severity: "error",
@@ -21,6 +22,10 @@ export default defineRule({
       text: "{program} declares the key {name} (KEYS[{index}]), which {file} never uses",
       inferred: "off",
       severity: "warning",
+    },
+    crossed: {
+      text: "{place} meets the argument {given} (ARGV[{index}]), and {meant} is another argument: the two are swapped",
+      inferred: "off",
     },
     "argument-unused": {
       text: "{program} declares the argument {name} (ARGV[{index}]), which {file} never uses",
@@ -49,6 +54,11 @@ export default defineRule({
         if (declared === undefined || (index >= 1 && index <= entry.argv.length)) continue;
         const related = [{ at: declared, message: "the arguments that are declared" }];
         report("argument-range", { file, index, program, count: entry.argv.length }, mentions[0]!, { related });
+      }
+      for (const { place, given, meant, at } of crossings(entry, effects)) {
+        const name = (i: number): string => entry.argv[i - 1]!.name.value;
+        const related = [given, meant].map((i) => ({ at: entry.argv[i - 1]!.name.at, message: `ARGV[${i}]` }));
+        report("crossed", { place, given: name(given), index: given, meant: name(meant) }, at, { related });
       }
       // an entry that is chosen at run time may be any
       const related = [{ at: script.head, message: "the script" }];

@@ -26,6 +26,10 @@ export default defineRule({
       help: "Declare it: bounds with maxItems.",
       inferred: "off",
     },
+    above: {
+      text: "{command} takes up to {count} elements, and {program} declares {max}",
+      inferred: "off",
+    },
     argument: {
       text: "how many elements {command} takes is whatever the caller passes",
       help: "Clamp the argument in the script, by math.min.",
@@ -37,6 +41,14 @@ export default defineRule({
       const { effects } = script;
       if (effects === undefined || script.fragment) return;
       const entry = script.programs.find((p) => p.entry !== undefined)?.entry;
+      const max = entry?.bounds?.maxItems;
+      for (const { call, max: count, at } of max === undefined ? [] : effects.limits) {
+        if (count <= max!.value) continue;
+        const data = { command: (call.command ?? "").toUpperCase(), count, program: script.programs[0]!.name };
+        report("above", Object.assign({ max: max!.value }, data), at, {
+          related: [{ at: max!.at, message: "what is declared" }],
+        });
+      }
       for (const { call, kind, wordAt, bound } of effects.unbounded) {
         const command = (call.command ?? "").toUpperCase();
         if (kind === "keyspace") report("keyspace", { command }, wordAt);

@@ -1,17 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
-import type { Call } from "../../src/model/program/call.js";
-import {
-  argumentNamed,
-  isGuardedBy,
-  isRemembered,
-  keyOfTerm,
-  mentionsArgument,
-} from "../../src/model/program/judge.js";
-import { testsOf } from "../../src/model/program/query.js";
-
-const GENERATION = /generation|epoch/i;
-const REVISION = /revision/i;
-const COUNTS = /^(?:incr|incrby|hincrby)$/;
+import { cachingOf } from "../../src/model/program/caching.js";
+import { isGuardedBy, isRemembered, remembersOperation } from "../../src/model/program/judge.js";
+import { sameKey } from "../../src/model/program/query.js";
 
 export default defineRule({
   severity: "error",
@@ -38,51 +28,33 @@ export default defineRule({
     invalidation: "{program} drops single entries and moves the generation of the whole region",
   },
   on: {
-    Program({ entry, script, name: program }, { report }) {
+    Program(self, { contract, report }) {
+      const { entry, script, name: program } = self;
       const effects = script?.effects;
       if (entry?.class?.value !== "cache" || effects === undefined) return;
+      const caching = cachingOf(contract);
       const { terms } = effects;
       const writes = effects.writes.filter((w) => w.command !== "getex");
-      const nameOf = (call: Call): string => keyOfTerm(entry, call.argv[1])?.name.value ?? "a key";
-      const bumps = writes.filter((w) => COUNTS.test(w.command ?? "") && GENERATION.test(nameOf(w)));
-      const dropped = writes.find((w) => /^(?:del|unlink)$/.test(w.command ?? "") && !GENERATION.test(nameOf(w)));
-      const revised = writes.find((w) => REVISION.test(nameOf(w)));
-      for (const bump of bumps) {
-        const entryOf = dropped ?? revised;
+      for (const bump of writes.filter((w) => caching.bumps(self, w))) {
+        const entryOf = writes.find((w) => caching.isOfEntry(self, w) && !sameKey(w.argv[1], bump.argv[1]));
         if (entryOf !== undefined) {
           const related = [{ at: entryOf.at, message: "the single entry" }];
           report("invalidation", { program }, bump.commandAt, { related });
-        } else if (!isRemembered(bump, effects)) report("bump", { program }, bump.commandAt);
+        } else if (!isRemembered(bump, effects) || !remembersOperation(bump, entry, effects.terms))
+          report("bump", { program }, bump.commandAt);
       }
       for (const c of effects.comparisons) {
-        if (c.op !== "less" && c.op !== "lessOrEqual") continue;
-        const index = argumentNamed(entry, REVISION);
-        const byArgument = index !== undefined && [c.left, c.right!].some((t) => mentionsArgument(t, index));
-        const byKey = testsOf([c], undefined, terms).some((t) =>
-          REVISION.test(keyOfTerm(entry, t.read.key)?.name.value ?? ""),
-        );
-        if (byArgument || byKey) report("ordered", { program }, c.at);
+        if ((c.op === "less" || c.op === "lessOrEqual") && caching.isAbout(self, c, "revision"))
+          report("ordered", { program }, c.at);
       }
-      for (const [what, name] of [
-        ["generation", GENERATION],
-        ["revision", REVISION],
-      ] as const) {
-        const index = argumentNamed(entry, name);
-        if (index === undefined) continue;
+      for (const what of ["generation", "revision"] as const) {
+        const index = caching.captured(self, what);
+        const bad = index === undefined ? undefined : writes.find((w) => !isGuardedBy(w, terms, index));
+        if (index === undefined || bad === undefined) continue;
         const argument = entry.argv[index - 1]!;
-        // a value that is stored under its own key is a new one, not a captured one
-        const stores = writes.some(
-          (w) => name.test(nameOf(w)) && w.argv.slice(2).some((t) => mentionsArgument(t, index)),
-        );
-        if (stores) continue;
-        for (const write of writes) {
-          if (isGuardedBy(write, terms, index)) continue;
-          const related = [{ at: argument.name.at, message: "what was captured" }];
-          report("unguarded", { program, key: nameOf(write), what, argument: argument.name.value }, write.commandAt, {
-            related,
-          });
-          break;
-        }
+        const related = [{ at: argument.name.at, message: "what was captured" }];
+        const data = { program, key: caching.keyTitle(self, bad), what, argument: argument.name.value };
+        report("unguarded", data, bad.commandAt, { related });
       }
     },
   },

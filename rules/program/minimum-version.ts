@@ -56,6 +56,10 @@ export default defineRule({
           });
         }
       }
+      // before Redis 7 a first line `#!` is a syntax error
+      const { shebang } = effects.document;
+      if (shebang !== undefined && isBefore(asked, "7.0.0"))
+        report("api", Object.assign({ name: "#!lua", since: "Redis 7.0.0" }, data), shebang.at, { related });
       for (const { name, at } of effects.apis) {
         const since = apiSince(name);
         if (since !== undefined && isBefore(asked, since))

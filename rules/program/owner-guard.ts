@@ -1,16 +1,11 @@
 import { defineRule } from "../../src/engine/rule.js";
 import type { Call } from "../../src/model/program/call.js";
+import { type Claims, claimsOf, isFree } from "../../src/model/program/claims.js";
 import type { ScriptEffects } from "../../src/model/program/effects.js";
-import { argumentNamed, isGuardedBy } from "../../src/model/program/judge.js";
-import { readOf } from "../../src/model/program/query.js";
+import { isGuardedBy } from "../../src/model/program/judge.js";
+import type { ManifestProgram } from "../../src/model/program/manifest.js";
 import { literalTexts } from "../../src/model/program/texts.js";
 
-const OWNER = /owner|holder/i;
-const ATTEMPT = /attempt/i;
-/** Steps that only the claim's owner may take. */
-const STEP =
-  /(?:^|[^a-z])(?:start|begin|renew|extend|heartbeat|complete|finish|commit|fail|release|abort)(?:$|[^a-z])/i;
-const CLAIM = /(?:^|[^a-z])(?:claim|acquire)(?:$|[^a-z])/i;
 const PROCESSING = /process|claim|lease|executing/i;
 const REPLAY = /replay|retention|result|response/i;
 
@@ -40,57 +35,49 @@ export default defineRule({
     },
   },
   on: {
-    Program({ entry, script, set, name: program }, { report }) {
+    Program(self, { contract, report }) {
+      const { entry, script, name: program } = self;
       const effects = script?.effects;
       if (entry?.class?.value !== "idempotency" || effects === undefined) return;
       const { terms, writes } = effects;
       const id = entry.id?.value ?? "";
       const place = entry.id?.at ?? entry.at;
-      if (STEP.test(id) && !CLAIM.test(id)) {
-        for (const [what, name] of [
-          ["owner", OWNER],
-          ["attempt", ATTEMPT],
-        ] as const) {
-          const index = argumentNamed(entry, name);
-          if (index === undefined) {
-            // a team may call its owner otherwise: what other programs of the set take is what this one lacks
-            const other = set.programs.find(
-              (p) => p.entry?.class?.value === "idempotency" && p.entry.argv.some((a) => name.test(a.name.value)),
-            );
-            if (other !== undefined && writes.length > 0)
-              report("anonymous", { program, what }, place, {
-                related: [{ at: other.at, message: `${other.name} takes it` }],
-              });
-            continue;
-          }
-          const bad = writes.find((w) => !isGuardedBy(w, terms, index));
-          if (bad === undefined) continue;
-          const argument = entry.argv[index - 1]!;
-          report("unguarded", { program, what, argument: argument.name.value }, bad.commandAt, {
-            related: [{ at: argument.name.at, message: "the argument" }],
+      const claims = claimsOf(contract);
+      const role = claims.roleOf(self);
+      for (const [what, other] of role === "step" ? claims.identity : []) {
+        const index = claims.argument(entry, what);
+        if (index === undefined) {
+          report("anonymous", { program, what }, place, {
+            related: [{ at: other.at, message: `${other.name} takes it` }],
           });
+          continue;
         }
+        const bad = writes.find((w) => !isGuardedBy(w, terms, index));
+        if (bad === undefined) continue;
+        const argument = entry.argv[index - 1]!;
+        report("unguarded", { program, what, argument: argument.name.value }, bad.commandAt, {
+          related: [{ at: argument.name.at, message: "the argument" }],
+        });
       }
       for (const ttl of entry.ttl) {
         const argument = ttl.argv?.value ?? "";
         const completes = /complete|finish|commit|fail/i.test(id);
-        const claims = CLAIM.test(id) || /start|renew/i.test(id);
+        const begins = role === "claim" || /start|renew/i.test(id);
         const wrong = completes
           ? PROCESSING.test(argument) && !REPLAY.test(argument)
-          : claims && REPLAY.test(argument) && !PROCESSING.test(argument);
+          : begins && REPLAY.test(argument) && !PROCESSING.test(argument);
         if (wrong) report("one-life", { argument }, ttl.argv!.at);
       }
-      if (CLAIM.test(id) && overwrites(writes, effects) && !literalTexts(effects).has("RECOVERY_REQUIRED")) {
-        report("silent-claim", { program }, place, {
-          related: [{ at: writes[0]!.at, message: "the claim" }],
-        });
-      }
+      if (role !== "claim" || literalTexts(effects).has("RECOVERY_REQUIRED")) return;
+      const claim = writes.find((w) => /^(?:hset|hmset|set)$/.test(w.command ?? "") && !isFree(w, effects));
+      if (claim === undefined || isOwn(claim, entry, effects, claims)) return;
+      report("silent-claim", { program }, place, { related: [{ at: claim.at, message: "the claim" }] });
     },
   },
 });
 
-/** Whether a claim may be written over another one: no NX and no look at what is stored stands in the way. */
-function overwrites(writes: readonly Call[], effects: ScriptEffects): boolean {
-  const claims = writes.filter((w) => /^(?:hset|hmset|set)$/.test(w.command ?? "") && !w.has("NX", 3));
-  return claims.some((w) => !w.guards.some((g) => g.op === "false" && readOf(g.left, effects.terms) !== undefined));
+/** Only whoever has the claim makes this write. */
+function isOwn(write: Call, entry: ManifestProgram, effects: ScriptEffects, claims: Claims): boolean {
+  const own = [...claims.identity.keys()].flatMap((title) => claims.argument(entry, title) ?? []);
+  return own.length > 0 && own.every((i) => isGuardedBy(write, effects.terms, i));
 }

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { driftOf } from "../../src/model/program/descriptor/drift.js";
 
 export default defineRule({
   severity: "error",
@@ -18,8 +19,21 @@ export default defineRule({
       text: "the {algorithms} of {program} is not that of {file}: EVALSHA answers NOSCRIPT",
       help: "The bytes of {file} have {digest}.",
     },
+    code: {
+      text: "the {algorithm} of {program} in the code is not that of {file}: EVALSHA answers NOSCRIPT",
+      help: "The bytes of {file} have {digest}.",
+    },
   },
   on: {
+    Contract(contract, { report }) {
+      for (const { program, algorithm, at, manifestAt } of driftOf(contract.programs).stale) {
+        const script = program.script!;
+        const related = [{ at: script.head, message: "the script" }];
+        if (manifestAt !== undefined) related.push({ at: manifestAt, message: "the manifest has the same" });
+        const data = { program: program.name, file: script.name, digest: script.digests[algorithm] };
+        report("code", Object.assign({ algorithm: TITLE[algorithm] }, data), at, { related });
+      }
+    },
     Program({ digests, script, name: program }, { report }) {
       if (script === undefined || script.input.fault !== undefined) return;
       const wrong = digests.filter((d) => value(d.stated.value) !== script.digests[d.algorithm]);

@@ -8,6 +8,7 @@ import { Glob } from "../contract/glob.js";
 import type { Host } from "../contract/host.js";
 import { KeptHost } from "../contract/kept.js";
 import { memoryHost } from "../contract/memory.js";
+import type { Shard } from "../contract/shard.js";
 import { applyBaseline, BaselineError, parseBaseline, printBaseline, updateBaseline } from "../engine/baseline.js";
 import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
 import { applyFixes, fixDiff } from "../engine/fix.js";
@@ -17,6 +18,7 @@ import { paletteOf, type ReportContext } from "../reporter/shared.js";
 import { didYouMean } from "../text/similar.js";
 import { Source } from "../text/source.js";
 import { VERSION } from "../version.js";
+import type { Put } from "./cache.js";
 import { disk } from "./disk.js";
 import { ruleUrl } from "./links.js";
 import { clock, colorOption, isTerminal, NONE, note, palette, print } from "./output.js";
@@ -86,6 +88,45 @@ export function absolute(path: string): string {
   return full.length > 1 && full.endsWith("/") ? full.slice(0, -1) : full;
 }
 
+/** `2/5`: the second of five parts. */
+function shardOf(text: string | undefined): Shard | undefined {
+  if (text === undefined) return undefined;
+  const found = /^(\d{1,6})\/(\d{1,6})$/.exec(text);
+  const shard = { index: Number(found?.[1]), count: Number(found?.[2]) };
+  if (found === null || shard.index < 1 || shard.index > shard.count)
+    throw new UsageError(`--shard ${text} is no part such as 2/5`);
+  return shard;
+}
+
+/** Where a run puts what it has to say; `puts` is what a cache keeps of it. */
+class Out {
+  readonly puts: Put[] = [];
+
+  note(text: string): void {
+    this.puts.push({ to: 2, text });
+    note(text);
+  }
+
+  print(text: string): void {
+    this.puts.push({ to: 1, text });
+    print(text);
+  }
+
+  file(path: string, text: string): void {
+    this.puts.push({ to: path, text });
+    mkdirSync(dirname(resolve(path)), { recursive: true });
+    writeFileSync(path, text);
+  }
+
+  again(puts: readonly Put[]): void {
+    for (const { to, text } of puts) {
+      if (to === 1) this.print(text);
+      else if (to === 2) this.note(text);
+      else this.file(to, text);
+    }
+  }
+}
+
 async function standardInput(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -105,6 +146,9 @@ export async function checkCommand(paths: readonly string[], flags: CheckFlags):
     host = memoryHost(new Map([[name, await standardInput()]]), "/stdin");
     targets = ["/stdin"];
   } else targets = targets.map(absolute);
+  const shard = shardOf(flags.shard);
+  if (shard !== undefined && (flags.fix === true || flags.fixDryRun === true || flags.updateBaseline === true))
+    throw new UsageError("--shard sees a part only: it goes with neither --fix nor --update-baseline");
   const options = (): CheckOptions => ({
     rules,
     today: flags.today ?? clock(),
@@ -112,10 +156,46 @@ export async function checkCommand(paths: readonly string[], flags: CheckFlags):
     selected,
     config: flags.config === undefined ? undefined : absolute(flags.config),
     strictDiscovery: flags.strictDiscovery,
+    shard,
     prepare: prepareParsers,
   });
   if (flags.watch === true) return watchCheck(targets, options, wanted, flags);
-  return finish(await check(host, targets, options()), host, targets, options(), wanted, flags);
+  const now = options();
+  const out = new Out();
+  const cache = await cacheOf(host, targets, now, wanted, flags);
+  const kept = cache?.find();
+  if (kept !== undefined) {
+    out.again(kept.puts);
+    return kept.code;
+  }
+  const from = cache?.host ?? host;
+  const code = await finish(await check(from, targets, now), from, targets, now, wanted, flags, out);
+  // a bug of ours is looked at anew each time
+  if (code !== 3) cache?.keep({ code, puts: out.puts });
+  return code;
+}
+
+/** Runs that change nothing may be kept; everything that they hang on beside files is in the key. */
+async function cacheOf(
+  host: Host,
+  targets: readonly string[],
+  options: CheckOptions,
+  wanted: readonly Output[],
+  flags: CheckFlags,
+) {
+  if (flags.cache !== true && flags.cacheLocation === undefined) return undefined;
+  if (host !== disk || flags.fix === true || flags.fixDryRun === true || flags.updateBaseline === true)
+    return undefined;
+  const { RunCache, defaultLocation } = await import("./cache.js");
+  const terminal = await isTerminal(1);
+  const { rule, skip, failOn, maxWarnings, quiet, baseline } = flags;
+  const key = [
+    [VERSION, options.today, process.cwd(), targets, options.config, options.shard, options.strictDiscovery],
+    [rule, skip, failOn, maxWarnings, quiet, wanted],
+    [(await palette(colorOption(flags))).level, terminal, terminal ? process.stdout.columns : undefined],
+    baseline === undefined ? undefined : [baseline, existsSync(baseline) ? readFileSync(baseline, "utf8") : undefined],
+  ];
+  return new RunCache(absolute(flags.cacheLocation ?? defaultLocation()), key, disk);
 }
 
 /** Repairs where that was asked for, and prints; the exit code. */
@@ -126,21 +206,22 @@ async function finish(
   options: CheckOptions,
   wanted: readonly Output[],
   flags: CheckFlags,
+  out = new Out(),
 ): Promise<number> {
   let run = checked;
   if (run.faults.length > 0) {
-    for (const fault of run.faults) note(`quorumlint: ${fault}`);
+    for (const fault of run.faults) out.note(`quorumlint: ${fault}`);
     return 2;
   }
-  for (const text of run.notes) note(`quorumlint: ${text}`);
+  for (const text of run.notes) out.note(`quorumlint: ${text}`);
   if (flags.fix === true || flags.fixDryRun === true)
     run = await fix(run, host, targets, options, flags.fixDryRun === true);
-  const result = withBaseline(run.result, flags);
+  const result = withBaseline(run.result, flags, out);
   for (const crash of result.crashes)
-    note(
+    out.note(
       `quorumlint: this is a bug of quorumlint: rule ${crash.rule} crashed on ${crash.file} (contract ${crash.contract}): ${crash.error.stack ?? crash.error.message}`,
     );
-  await write(wanted, result, run, flags);
+  await write(wanted, result, run, flags, out);
   return exitCode(result, flags);
 }
 
@@ -196,7 +277,13 @@ function exitCode(result: LintResult, flags: CheckFlags): number {
   return result.diagnostics.some((d) => severityRank(d.severity) >= severityRank(limit)) ? 1 : 0;
 }
 
-async function write(wanted: readonly Output[], result: LintResult, run: CheckRun, flags: CheckFlags): Promise<void> {
+async function write(
+  wanted: readonly Output[],
+  result: LintResult,
+  run: CheckRun,
+  flags: CheckFlags,
+  out: Out,
+): Promise<void> {
   const colour = await palette(colorOption(flags));
   const terminal = await isTerminal(1);
   const root = run.roots.length === 1 ? run.roots[0]!.root : undefined;
@@ -212,14 +299,12 @@ async function write(wanted: readonly Output[], result: LintResult, run: CheckRu
       urlOf: ruleUrl,
       width: file === undefined && terminal ? process.stdout.columns : undefined,
       // people and annotations want paths from where they stand; the JSON result speaks of the contract's root
+      shard: shardOf(flags.shard),
       pathOf: format === "json" || root === undefined ? undefined : (path) => fromHere(root, path),
     };
     const text = await render(format, shown, context);
-    if (file === undefined) await print(text);
-    else {
-      mkdirSync(dirname(resolve(file)), { recursive: true });
-      writeFileSync(file, text);
-    }
+    if (file === undefined) out.print(text);
+    else out.file(file, text);
   }
 }
 
@@ -229,7 +314,7 @@ function fromHere(root: string, path: string): string {
   return here.startsWith("..") || isAbsolute(here) ? join(root, path).replaceAll("\\", "/") : here;
 }
 
-function withBaseline(result: LintResult, flags: CheckFlags): LintResult {
+function withBaseline(result: LintResult, flags: CheckFlags, out: Out): LintResult {
   if (flags.baseline === undefined) return result;
   const file = flags.baseline;
   const exists = existsSync(file);
@@ -240,8 +325,8 @@ function withBaseline(result: LintResult, flags: CheckFlags): LintResult {
     const now = flags.updateBaseline === true ? updateBaseline(before, result.diagnostics) : before!;
     if (flags.updateBaseline === true) writeFileSync(file, printBaseline(now));
     const { active, baselined, stale } = applyBaseline(result.diagnostics, now);
-    if (stale.length > 0)
-      note(
+    if (stale.length > 0 && flags.shard === undefined)
+      out.note(
         `quorumlint: ${stale.length} entr${stale.length === 1 ? "y" : "ies"} of ${file} are repaired; --update-baseline takes them out`,
       );
     const suppressed: Diagnostic[] = [...result.suppressed, ...baselined];

@@ -152,6 +152,11 @@ function hasContractFile(path: string): boolean {
   }
 }
 
+/** The picture of a contract's network; a UsageError where it has too many edges. */
+export function contractGraph(contract: Contract, root: string): GraphView {
+  return viewOf([ofContract(contract, root)], {});
+}
+
 function ofContract(contract: Contract, root: string): Network {
   const { network } = contract;
   return {
@@ -270,7 +275,7 @@ function bounded(edges: Iterable<NetworkEdge>): NetworkEdge[] {
 }
 
 /** The picture: edges of pods with themselves belong to it where they are declared, or asked for. */
-function viewOf(networks: readonly Network[], flags: GraphFlags): GraphView {
+function viewOf(networks: readonly Network[], flags: Pick<GraphFlags, "self">): GraphView {
   const edges = new Map<string, NetworkEdge & { status?: EdgeStatus }>();
   const nodes = new Set<string>();
   for (const { full, standings } of networks) {

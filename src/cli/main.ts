@@ -69,6 +69,9 @@ export function commandTree(action: ActionOf): Command {
       .option("--update-baseline", "write the baseline: create it, or take out what is gone")
       .option("--fix", "repair what has one right answer")
       .option("--fix-dry-run", "print the repairs as a diff")
+      .option("--cache", "print what the same run printed, where no file has changed")
+      .option("--cache-location <dir>", "where --cache keeps it (default: quorumlint in the user's cache directory)")
+      .option("--shard <i/n>", "check the I-th of N parts only; merge puts their JSON together")
       .option("--watch", "check again when a file changes, until Ctrl-C")
       .option("--stdin-filename <name>", "name of the file on standard input")
       .option("--today <date>", "the day that expiry dates are compared with", day)
@@ -114,6 +117,29 @@ export function commandTree(action: ActionOf): Command {
       .option("--config <file>", "the contract file")
       .option("--stdin-filename <name>", "name of the file on standard input"),
   ).action(action(async () => (await import("./graph.js")).graphCommand));
+
+  program
+    .command("report")
+    .description("one self-contained HTML page for people: findings, permissions, network, coverage")
+    .argument("[path]", "the contract", ".")
+    .option("-o, --output <file>", "write it there (default: standard output)")
+    .option("--prove <file>", "also show this result of prove --format json, or of prove --sweep --format json")
+    .option("--title <text>", "its title")
+    .option("--config <file>", "the contract file")
+    .option("--today <date>", "the day that expiry dates are compared with", day)
+    .action(action(async () => (await import("./report.js")).reportCommand));
+
+  program
+    .command("merge")
+    .description("one JSON result of those of all shards, as if the run had not been split")
+    .argument("<files...>", "what check --shard I/N --format json printed, of every I")
+    .option("-o, --output <file>", "write it there (default: standard output)")
+    .addOption(
+      new Option("--fail-on <severity>", "exit 1 at or above this severity")
+        .choices(["error", "warning", "info", "never"])
+        .default("warning"),
+    )
+    .action(action(async () => (await import("./merge.js")).mergeCommand));
 
   const acl = program.command("acl").description("effective permissions, dry run, difference of ACL files");
   const aclFormat = (): Option =>

@@ -14,6 +14,7 @@ import type { Contract } from "../model/contract.js";
 import { Glob } from "./glob.js";
 import type { Host } from "./host.js";
 import { type LoadedRoot, load, type PlacedProblem } from "./load.js";
+import { type Shard, shareOf } from "./shard.js";
 
 export interface CheckOptions {
   readonly rules: readonly Rule[];
@@ -22,6 +23,8 @@ export interface CheckOptions {
   readonly selected?: ((id: string) => boolean) | undefined;
   readonly config?: string | undefined;
   readonly strictDiscovery?: boolean | undefined;
+  /** Only this part of the contracts. */
+  readonly shard?: Shard | undefined;
   /** Makes the parsers ready that a contract's documents need (shell, Java, TypeScript). */
   readonly prepare?: ((contract: Contract) => Promise<void>) | undefined;
 }
@@ -48,24 +51,28 @@ export async function check(host: Host, paths: readonly string[], options: Check
   let documents = 0;
   const files = new Set<string>();
   const suppressed: Diagnostic[] = [];
+  const share = shareOf(loaded.roots, options.shard);
   for (const root of loaded.roots) {
     const found: Diagnostic[] = [];
-    for (const contract of root.contracts) {
+    const own = share.contracts(root);
+    for (const contract of own) {
       contracts++;
       if (options.prepare !== undefined) await options.prepare(contract);
       const run = lintContract(contract, { rules: options.rules, selected: options.selected });
       found.push(...run.diagnostics);
       crashes.push(...run.crashes);
       for (const file of contract.files) {
-        files.add(`${root.root}/${file.file}`);
+        if (share.counts(root, file.file)) files.add(`${root.root}/${file.file}`);
         documents += file.kind === "kubernetes" && file.fault === undefined ? file.yaml.documents.length : 1;
       }
     }
-    found.push(...unclaimedFindings(root, options));
-    const settled = suppress(root, settle(found), options);
+    const head = share.head(root);
+    if (head) found.push(...unclaimedFindings(root, options));
+    const settled = suppress(own === root.contracts ? root : withContracts(root, own), settle(found), options);
     diagnostics.push(...settled.active);
     suppressed.push(...settled.suppressed);
-    inputs.push(...root.inputs);
+    const names = new Set(own.map((c) => c.name));
+    inputs.push(...root.inputs.filter((i) => (i.contract === undefined ? head : names.has(i.contract))));
   }
   inputs.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
   const active = settle(diagnostics);
@@ -82,6 +89,18 @@ export async function check(host: Host, paths: readonly string[], options: Check
     faults: loaded.faults,
     problems: loaded.problems,
     notes: loaded.notes,
+  };
+}
+
+function withContracts(root: LoadedRoot, contracts: LoadedRoot["contracts"]): LoadedRoot {
+  const { config } = root;
+  return {
+    root: root.root,
+    // what is accepted there is accepted by the shard that has the root's contracts
+    config: contracts.length === 0 ? undefined : config,
+    contracts,
+    inputs: root.inputs,
+    unclaimed: root.unclaimed,
   };
 }
 

@@ -1,13 +1,18 @@
 /** Second half of `npm run gen`: what needs the rules themselves. */
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { contractFilePage } from "./contract-docs.js";
 import { manPage } from "./man-page.js";
 import { ruleDocuments } from "./rule-docs.js";
 import { writeOrCompare } from "./write.mjs";
 
 async function main(checkOnly: boolean): Promise<number> {
   const docs = await ruleDocuments(process.cwd());
-  const pages = new Map([...docs, ["man/quorumlint.1", manPage()]]);
+  const pages = new Map([
+    ...docs,
+    ["man/quorumlint.1", manPage()],
+    ["docs/contract-file.md", contractFilePage(readFileSync("schemas/contract.schema.json", "utf8"))],
+  ]);
   const stale = [...writeOrCompare(pages, checkOnly), ...orphans(docs, checkOnly)];
   if (!checkOnly) return 0;
   for (const file of stale) console.error(`${file} is not what its sources say; run: npm run gen`);

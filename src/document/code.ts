@@ -5,7 +5,7 @@
  */
 
 /** A change of the shape below makes kept trees useless. */
-export const CODE_VERSION = 1;
+export const CODE_VERSION = 2;
 
 /** UTF-16 offsets in the file. */
 export interface CodeRange {

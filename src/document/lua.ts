@@ -440,8 +440,11 @@ export function parseLua(view: TextView, luaparse: LuaParser): LuaDocument {
     if (error instanceof RangeError) return failed("nested too deeply to be read", 0, Math.min(1, text.length));
     const { message, index } = error as { message?: unknown; index?: unknown };
     if (typeof message !== "string" || typeof index !== "number") throw error;
-    const start = Math.max(0, Math.min(index, text.length));
-    const end = Math.min(text.length, Math.max(start, wordEnd(text, start)));
+    let start = Math.max(0, Math.min(index, text.length));
+    let end = Math.min(text.length, Math.max(start, wordEnd(text, start)));
+    // an end that comes too early: behind the last token; an open string is told of behind its line
+    if (text.slice(start, end).trim() === "" || message.includes("unfinished string"))
+      [start, end] = lastToken(text, start) ?? [start, end];
     return failed(message.replace(/^\[\d+:\d+\] /, ""), start, end);
   }
 }
@@ -450,6 +453,28 @@ function wordEnd(text: string, start: number): number {
   let end = start;
   while (end < text.length && isWord(text.charCodeAt(end))) end++;
   return end === start ? start + 1 : end;
+}
+
+/** The last token that starts before `before` (of one over several lines, its first); comments are none. */
+function lastToken(text: string, before: number): [number, number] | undefined {
+  let last: [number, number] | undefined;
+  for (let i = 0; i < before; ) {
+    const c = text.charCodeAt(i);
+    if (c <= 32) i++;
+    else if (c === 45 && text.charCodeAt(i + 1) === 45) {
+      const long = text.charCodeAt(i + 2) === 91 ? longBracketEnd(text, i + 2) : -1;
+      i = long >= 0 ? long : lineEnd(text, i, true);
+    } else {
+      const start = i;
+      const long = c === 91 ? longBracketEnd(text, i) : -1;
+      if (long >= 0) i = long;
+      else if (c === 34 || c === 39) i = stringEnd(text, i);
+      else if (isWord(c)) while (i < text.length && isWord(text.charCodeAt(i))) i++;
+      else i++;
+      last = [start, Math.min(i, lineEnd(text, start, true))];
+    }
+  }
+  return last;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -530,7 +530,10 @@ class Converter {
       };
     }
     if (ts.isCallExpression(node)) {
-      if (node.expression.kind === ts.SyntaxKind.ImportKeyword) return opaque(node.arguments);
+      if (node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+        const callee: Code = { type: "name", ...this.#range(node.expression), name: "import" };
+        return { type: "call", ...range, callee, args: this.#list(node.arguments) };
+      }
       return this.#chain(node);
     }
     if (ts.isNewExpression(node)) {

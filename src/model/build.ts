@@ -550,6 +550,7 @@ function programSources(input: BuildInput): ProgramSource[] {
       boundaries: p.boundaries ?? [],
       user: p.user,
       keys: p.keys,
+      map: p.map ?? {},
     };
   });
 }
@@ -583,6 +584,7 @@ function inferredPrograms(input: BuildInput): ProgramSource[] {
     callers: [],
     sources: [],
     boundaries: [],
+    map: {},
     user: undefined,
     keys: undefined,
   });

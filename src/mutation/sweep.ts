@@ -475,6 +475,9 @@ const ENTITY_QUERIES: { readonly [K in EntityKind]?: readonly string[] } = {
   Acl: ["texts"],
   Script: ["texts"],
   ImageRegistry: ["images"],
+  ProgramSet: ["programs"],
+  Program: ["programs"],
+  LuaScript: ["programs"],
 };
 
 /** Members of a contract that no mutant changes, or that ask other members for what they say. */
@@ -543,7 +546,7 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
     } else if (get !== undefined) {
       Object.defineProperty(contract, name, {
         get: () => {
-          note("*");
+          note(name === "programs" ? "programs" : "*");
           return get.call(contract) as unknown;
         },
       });
@@ -553,8 +556,9 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
 
 /** The questions that other objects in a file may answer differently. */
 function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): ReadonlySet<string> {
+  if (isOfPrograms(file) && !reshaped) return new Set(["*", "programs"]);
   const out = new Set<string>(["*", "objects"]);
-  if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images"]) out.add(q);
+  if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images", "programs"]) out.add(q);
   if (!hasDocuments(file)) return out;
   const before = new Set(file.yaml.documents);
   const after = new Set(changed.yaml.documents);
@@ -763,6 +767,11 @@ function hasDocuments(file: InputFile): boolean {
   return (file.kind === "kubernetes" || file.kind === "yaml") && file.fault === undefined;
 }
 
+/** Scripts, manifests and code: what is made of them is kept by file, so that no reading of it can be recorded. */
+function isOfPrograms(file: InputFile): boolean {
+  return ["lua", "json", "java", "typescript"].includes(file.kind);
+}
+
 interface ChangedFile {
   /** Read keys that the change disturbs; undefined: it may disturb all. */
   readonly keys: readonly string[] | undefined;
@@ -775,7 +784,7 @@ function changeFile(mutant: Mutant, file: InputFile): ChangedFile | "invalid" {
   if (!hasDocuments(file) || index === undefined) {
     const changed = file.withText(text);
     if ((hasDocuments(file) || file.kind === "json") && changed.yaml.problems.length > 0) return "invalid";
-    return { keys: hasDocuments(file) ? undefined : [file.file], make: () => changed };
+    return { keys: hasDocuments(file) || isOfPrograms(file) ? undefined : [file.file], make: () => changed };
   }
   const before = file.yaml.documents[index]!;
   const end = before.end + text.length - file.source.text.length;

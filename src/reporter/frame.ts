@@ -1,6 +1,10 @@
-/** Code frames: lines of a file with the exact span marked, aligned for tabs and wide characters, cut to a width. */
-import type { Span } from "../text/source.js";
-import { lineText, visible } from "./shared.js";
+/**
+ * Code frames: lines of a file with the exact span marked, aligned for tabs and wide characters, cut to a width. The values
+ * of secrets are masked, each by the same few dots.
+ */
+import { type Range, secretSpans } from "../model/secret-spans.js";
+import type { Source, Span } from "../text/source.js";
+import { lineText, MASK, visible } from "./shared.js";
 
 /** A line of a frame. `text` is safe to print; the marked cells are `[from, to)` of it, an empty mark has no cells. */
 export interface FrameLine {
@@ -51,32 +55,76 @@ interface Cell {
   readonly text: string;
   /** Code unit of the line at which the character stands. */
   readonly at: number;
+  /** Code units that it stands for. */
+  readonly units: number;
   readonly column: number;
   readonly width: number;
 }
 
-function cellsOf(text: string, offset: number): Cell[] {
+/** The cells of a part of a line that starts at its code unit `offset`; `secrets` are ranges of the line's code units. */
+function cellsOf(text: string, offset: number, secrets: readonly Range[]): Cell[] {
   const cells: Cell[] = [];
   let column = 0;
   const push = (character: string, at: number): void => {
     const tab = character === "\t";
     const shown = tab ? " ".repeat(TAB - (column % TAB)) : visible(character);
     const width = tab ? shown.length : graphemeWidth(shown);
-    cells.push({ text: shown, at, column, width });
+    cells.push({ text: shown, at, units: character.length, column, width });
     column += width;
   };
-  if (ASCII.test(text)) for (let i = 0; i < text.length; i++) push(text[i]!, offset + i);
-  else for (const { segment, index } of graphemes(text)) push(segment, offset + index);
+  const plain = (from: number, to: number): void => {
+    const part = text.slice(from, to);
+    if (ASCII.test(part)) for (let i = 0; i < part.length; i++) push(part[i]!, offset + from + i);
+    else for (const { segment, index } of graphemes(part)) push(segment, offset + from + index);
+  };
+  let done = 0;
+  for (const secret of secrets) {
+    const from = Math.max(done, secret.start - offset);
+    const to = Math.min(text.length, secret.end - offset);
+    if (to <= from) continue;
+    plain(done, from);
+    cells.push({ text: MASK, at: offset + from, units: to - from, column, width: MASK.length });
+    column += MASK.length;
+    done = to;
+  }
+  plain(done, text.length);
   return cells;
 }
 
+/** The secrets of a 1-based line, in its code units. */
+function secretsOf(source: Source, number: number, length: number): Range[] {
+  const start = source.lineStarts[number - 1]!;
+  const spans = secretSpans(source);
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle]!.end <= start) low = middle + 1;
+    else high = middle;
+  }
+  const out: Range[] = [];
+  for (let i = low; i < spans.length && spans[i]!.start < start + length; i++)
+    out.push({ start: Math.max(0, spans[i]!.start - start), end: Math.min(length, spans[i]!.end - start) });
+  return out;
+}
+
 /** One line of the file, cut around its marked code units `[from, to)`. */
-function cutLine(number: number, line: string, from: number, to: number, marked: boolean, width: number): FrameLine {
+function cutLine(
+  source: Source,
+  number: number,
+  line: string,
+  from: number,
+  to: number,
+  marked: boolean,
+  width: number,
+): FrameLine {
   // no more of an endless line is looked at than can be shown
   const low = Math.max(0, from - 2 * width);
-  const cells = cellsOf(line.slice(low, from + 4 * width), low);
+  const cells = cellsOf(line.slice(low, from + 4 * width), low, secretsOf(source, number, line.length));
   const total = cells.length === 0 ? 0 : cells[cells.length - 1]!.column + cells[cells.length - 1]!.width;
-  const columnOf = (unit: number): number => cells.find((c) => c.at >= unit)?.column ?? total;
+  // a place inside a secret is the place of its mask
+  const columnOf = (unit: number): number =>
+    cells.find((c) => c.at >= unit || (c.text === MASK && c.at + c.units > unit))?.column ?? total;
   const start = columnOf(from);
   const end = Math.max(start, columnOf(to));
   const moreLeft = low > 0;
@@ -124,7 +172,7 @@ export function frameOf(span: Span, options: FrameOptions): FrameLine[] {
   const plain = (line: number): void => {
     if (line < 1 || line > lineStarts.length) return;
     const text = lineText(source, line);
-    if (text.trim() !== "") out.push(cutLine(line, text, 0, 0, false, width));
+    if (text.trim() !== "") out.push(cutLine(source, line, text, 0, 0, false, width));
   };
   for (let line = first - context; line < first; line++) plain(line);
   for (let line = first; line <= last; line++) {
@@ -141,8 +189,26 @@ export function frameOf(span: Span, options: FrameOptions): FrameLine[] {
     if (line < last) to = Math.max(from, text.trimEnd().length);
     from = Math.min(from, text.length);
     if (line > first && text.trim() === "") continue;
-    out.push(cutLine(line, text, from, Math.max(from, to), true, width));
+    out.push(cutLine(source, line, text, from, Math.max(from, to), true, width));
   }
   for (let line = last + 1; line <= last + context; line++) plain(line);
   return out;
+}
+
+/** The text of a frame's line before, in and behind its mark, for what can mark by other means than a second line. */
+export function markedParts({ text, mark }: FrameLine): readonly [before: string, marked: string, after: string] {
+  if (mark === undefined) return [text, "", ""];
+  const part = (from: number, to: number): string => {
+    if (ASCII.test(text)) return text.slice(from, to);
+    let out = "";
+    let column = 0;
+    for (const { segment } of graphemes(text)) {
+      if (column >= from && column < to) out += segment;
+      column += graphemeWidth(segment);
+    }
+    return out;
+  };
+  // an empty mark stands on the next character, or behind the line
+  const to = Math.max(mark.to, mark.from + 1);
+  return [part(0, mark.from), part(mark.from, to) || " ", part(to, Number.MAX_SAFE_INTEGER)];
 }

@@ -44,6 +44,13 @@ export interface JsonInput {
   readonly reason?: string;
 }
 
+/** Which part of a run a result is. `order` has per finding what its order needs and its JSON does not tell. */
+export interface JsonShard {
+  readonly index: number;
+  readonly count: number;
+  readonly order: readonly (readonly [start: number, end: number, messageId: string])[];
+}
+
 export interface JsonResult {
   readonly version: 1;
   readonly tool: { readonly name: string; readonly version: string };
@@ -51,6 +58,8 @@ export interface JsonResult {
   readonly inputs: readonly JsonInput[];
   readonly diagnostics: readonly JsonDiagnostic[];
   readonly faults?: readonly JsonFault[];
+  /** There only with `check --shard`. */
+  readonly shard?: JsonShard;
 }
 
 function placeOf(span: Span): JsonPlace {
@@ -111,5 +120,9 @@ export function toJson(result: LintResult, context: Pick<ReportContext, "urlOf">
 }
 
 export function json(result: LintResult, context: ReportContext): string {
-  return jsonText(toJson(result, context));
+  const value = toJson(result, context);
+  const { shard } = context;
+  if (shard === undefined) return jsonText(value);
+  const order = ordered(result.diagnostics).map((d) => [d.at.start, d.at.end, d.messageId] as const);
+  return jsonText(Object.assign({}, value, { shard: { index: shard.index, count: shard.count, order } }));
 }

@@ -4,6 +4,7 @@ import { compareDiagnostics, compareText } from "../engine/diagnostic.js";
 import type { RuleCrash } from "../engine/lint.js";
 import type { Input, LintResult } from "../engine/result.js";
 import type { Rule } from "../engine/rule.js";
+import { secretSpans } from "../model/secret-spans.js";
 import type { Position, Source, Span } from "../text/source.js";
 
 type Style = (text: string) => string;
@@ -69,6 +70,8 @@ export interface ReportContext {
   readonly width?: number | undefined;
   /** A file's path as the reader of this format needs it (from the working directory or the repository's root). */
   readonly pathOf?: ((file: string) => string) | undefined;
+  /** The part of a run that the result is. */
+  readonly shard?: { readonly index: number; readonly count: number } | undefined;
 }
 
 export interface Range {
@@ -84,9 +87,51 @@ export function pathOf(context: ReportContext, file: string): string {
   return context.pathOf === undefined ? file : context.pathOf(file);
 }
 
-/** Findings in the one order that all formats print, whatever the order in which they were found. */
+/** What stands for the value of a secret, whatever its length. */
+export const MASK = "••••••";
+
+/** A quoted line of a message can be that of its places; a place of more lines is a whole object. */
+const MASKED_LINES = 200;
+
+/** The secrets of the lines of a place, as texts. */
+function secretsAt({ source, start, end }: Span): string[] {
+  const first = source.position(start).line;
+  const last = Math.min(source.position(end).line, first + MASKED_LINES);
+  const from = source.lineStarts[first - 1]!;
+  const to = source.lineStarts[last] ?? source.text.length;
+  return secretSpans(source)
+    .filter((s) => s.start < to && s.end > from)
+    .map((s) => source.slice(s).trim());
+}
+
+/** A finding whose texts quote no secret of the lines that they speak of. */
+function masked(d: Diagnostic): Diagnostic {
+  const secrets = [d.at, ...d.related.map((r) => r.at)].flatMap(secretsAt).filter((s) => s.length > 2);
+  if (secrets.length === 0) return d;
+  const hide = (text: string): string => {
+    let out = text;
+    for (const secret of secrets) {
+      let i = out.indexOf(secret);
+      while (i >= 0) {
+        // inside a longer word it is another word
+        const before = /\w/.test(out[i - 1] ?? "") && /\w/.test(secret[0]!);
+        const after = /\w/.test(out[i + secret.length] ?? "") && /\w/.test(secret.at(-1)!);
+        if (!before && !after) out = out.slice(0, i) + MASK + out.slice(i + secret.length);
+        i = out.indexOf(secret, i + (before || after ? 1 : MASK.length));
+      }
+    }
+    return out;
+  };
+  return Object.assign({}, d, {
+    message: hide(d.message),
+    help: d.help === undefined ? undefined : hide(d.help),
+    related: d.related.map((r) => ({ at: r.at, message: hide(r.message) })),
+  });
+}
+
+/** Findings in the one order that all formats print, whatever the order in which they were found; secrets masked. */
 export function ordered(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  return [...diagnostics].sort(compareDiagnostics);
+  return [...diagnostics].sort(compareDiagnostics).map(masked);
 }
 
 export function orderedInputs(inputs: readonly Input[]): Input[] {

@@ -1,9 +1,10 @@
 /** The packed tarball, installed in an empty folder, works as a command and as a library. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { root } from "../support.js";
+import { recipe } from "../tools/recipe.js";
 import { removeTemporary, temporary } from "./run.js";
 
 afterAll(removeTemporary);
@@ -36,7 +37,17 @@ it("packs, installs, runs, and is imported with types", { timeout: 300_000 }, ()
 
   // what a user needs and nothing else
   const tops = readdirSync(own).sort();
-  expect(tops).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "man", "package.json", "schemas"]);
+  expect(tops).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "bin",
+    "dist",
+    "docs",
+    "man",
+    "package.json",
+    "schemas",
+  ]);
   expect(existsSync(join(own, "dist/types/src/index.d.ts"))).toBe(true);
 
   const check = run(
@@ -81,5 +92,26 @@ console.log(JSON.stringify({ findings: result.diagnostics.length, allowed, keys:
     user,
   );
   expect(types.stdout).toBe("");
+
+  // a newcomer's way of docs/getting-started.md: from the installation to a commit that is refused
+  for (const part of ["infra", "src"])
+    cpSync(join(root, "fixtures/redis-lab", part), join(user, part), { recursive: true });
+  writeFileSync(join(user, ".gitignore"), "node_modules\n");
+  const steps = (script: string): { code: number | null; stdout: string; stderr: string } =>
+    run("sh", ["-ec", `export GIT_CONFIG_GLOBAL=/dev/null\n${script}`], user);
+  const set = steps(
+    "git init -q; git config user.name n; git config user.email n@example.org; npx --no-install quorumlint init",
+  );
+  expect(set.code, set.stderr).toBe(0);
+  const first = steps(recipe("getting-started.md", "first-hook"));
+  expect(first.code, first.stdout + first.stderr).toBe(0);
+  const acl = join(user, "infra/redis-lab/config/redis-users.acl.tmpl");
+  const right = readFileSync(acl, "utf8");
+  writeFileSync(acl, right.replace("+config|rewrite ", ""));
+  const refused = steps("git commit -qam broken");
+  expect(refused.code).toBe(1);
+  expect(refused.stdout + refused.stderr).toMatch(/redis-users\.acl\.tmpl:4:6/);
+  writeFileSync(acl, `${right}\n`);
+  expect(steps("git commit -qam repaired; git log --oneline").stdout.trim().split("\n")).toHaveLength(2);
   expect(readFileSync(join(own, "package.json"), "utf8")).not.toMatch(/"(?:file|link):/);
 });

@@ -313,7 +313,7 @@ describe("hover", () => {
     expect(category).not.toContain("`get`");
     expect(await value("+config|rewrite")).toContain("Grants `config|rewrite`");
     expect(await value("-@all +psync")).toContain("Takes away all commands");
-    expect(await value("~app:")).toContain("Keys that match `app:{*}:cfg:*`, to read and write");
+    expect(await value("~app:{*}:cfg")).toContain("Keys that match `app:{*}:cfg:*`, to read and write");
     expect(await value("&__sentinel__")).toContain("Pub/Sub channels that match");
     expect(await value(">${REPLICA")).toContain("A password that is filled in later");
     expect(await value("user sentinel-control", 8)).toMatch(

@@ -1,6 +1,6 @@
 /**
- * The sweep of the golden contract: the fast way says what a lint of the changed files says, and nothing changes unseen.
- * `SWEEP_ALL=1` compares every mutant instead of every fifth.
+ * The sweep of the golden deployment, and of a contract of programs: the fast way says what a lint of the changed files
+ * says, and nothing changes unseen. `SWEEP_ALL=1` compares every mutant instead of some.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,10 +17,10 @@ import { applyFileEdits, editsOf } from "../../src/mutation/fixture.js";
 import type { MutantResult } from "../../src/mutation/mutant.js";
 import { htmlReport, sweepReport } from "../../src/mutation/report.js";
 import { sweep } from "../../src/mutation/sweep.js";
-import { fixtureBase, TODAY, tree } from "../support.js";
+import { deploymentOf, fixtureBase, TODAY, tree } from "../support.js";
 import { sweepOptions } from "./support.js";
 
-const golden = fixtureBase("redis-lab")!;
+const golden = deploymentOf(fixtureBase("redis-lab")!);
 const options = await sweepOptions(golden);
 const fast = await sweep({ ...options, equivalents });
 const every = process.env["SWEEP_ALL"] === "1" ? 1 : 5;
@@ -51,6 +51,19 @@ describe("the golden sweep", () => {
     const slow = await sweep({ ...options, fromText: true, wanted: (_, i) => i % every === 0 });
     const byId = new Map(fast.results.map((r) => [r.mutant.id, r]));
     expect(slow.results.length).toBeGreaterThan(500);
+    expect(slow.results.map((r) => verdict(byId.get(r.mutant.id)!))).toEqual(slow.results.map(verdict));
+  });
+
+  it("judges a contract of programs as a lint of the changed files does", { timeout: 600_000 }, async () => {
+    const programs = await sweepOptions(fixtureBase("programs")!);
+    const [quick, slow] = [
+      await sweep(programs),
+      await sweep({ ...programs, fromText: true, wanted: (_, i) => i % every === 0 }),
+    ];
+    const byId = new Map(quick.results.map((r) => [r.mutant.id, r]));
+    expect(new Set(slow.results.map((r) => r.mutant.source.file.replace(/.*\./, "")))).toEqual(
+      new Set(["tmpl", "json", "lua"]),
+    );
     expect(slow.results.map((r) => verdict(byId.get(r.mutant.id)!))).toEqual(slow.results.map(verdict));
   });
 

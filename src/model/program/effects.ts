@@ -11,7 +11,7 @@ import { head, isWrite, SIZES, type TimeUnit, TRIMS, UNBOUNDED, type Unbounded }
 import type { TimeToLive } from "./lifetime.js";
 import { type Exit, Machine, type UnknownKind } from "./machine.js";
 import { type Origin, originOf, originsOf } from "./origin.js";
-import { base, type Fact, type Facts, type Term, type Terms } from "./term.js";
+import { base, type Fact, type Facts, type Term, type Terms, truth } from "./term.js";
 
 export interface Unknown {
   readonly kind: UnknownKind | "key-positions";
@@ -421,6 +421,22 @@ export class ScriptEffects {
     return !t.call.guards.some((g) => dependsOn(g.left, key) || (g.right !== undefined && dependsOn(g.right, key)));
   }
 
+  /** Ranges by index whose length the script limits by a number: how many elements at most. */
+  get limits(): readonly { readonly call: Call; readonly max: number; readonly at: Span }[] {
+    return this.#once("limits", () =>
+      this.calls.flatMap((call) => {
+        const kind = call.command === undefined ? undefined : UNBOUNDED.get(head(call.command));
+        const [, , from, to] = call.argv;
+        if (kind !== "index-range" || from === undefined || to === undefined) return [];
+        if (call.has("LIMIT", 4) || call.has("BYSCORE", 4) || call.has("BYLEX", 4)) return [];
+        const [first, last] = [number(from), upperBound(to, call.facts, this.terms)];
+        return first === undefined || last === undefined || first < 0 || last < first
+          ? []
+          : [{ call, max: last - first + 1, at: call.wordAt(3) }];
+      }),
+    );
+  }
+
   /** Commands that may return or touch any number of elements. */
   get unbounded(): readonly UnboundedUse[] {
     return this.#once("unbounded", () => {
@@ -549,6 +565,11 @@ export class ScriptEffects {
   /** Equality tests between a number and a text (`INCR … == ARGV[1]`): in Lua these are never equal. */
   get neverEqual(): readonly Span[] {
     return this.#once("never", () => this.#machine.neverEqual.map((s) => s.span));
+  }
+
+  /** Comparisons by size of two texts: ARGV, stored strings and fields that nothing made a number. */
+  get textOrders(): readonly Span[] {
+    return this.#once("texts", () => this.#machine.textOrders.map((s) => s.span));
   }
 
   /** Functions that are declared and never called on any path, by name. */
@@ -734,7 +755,25 @@ export function dependsOn(term: Term, key: Term): boolean {
 export function upperBound(term: Term, facts: Facts | undefined, terms: Terms): number | undefined {
   const held: Fact[] = [];
   for (let f = facts; f !== undefined; f = f.up) held.push(f.fact);
-  return bound(term, held, terms, 0);
+  return bound(term, implied(held, terms), terms, 0);
+}
+
+/** The facts, with those that follow from a condition of several (`a > 9 and 9 or a` gives the last only where `a > 9` fails). */
+function implied(facts: readonly Fact[], terms: Terms): readonly Fact[] {
+  const out: Fact[] = [];
+  const add = (fact: Fact, depth: number): void => {
+    out.push(fact);
+    const { term, holds } = fact;
+    if (depth > 8) return;
+    if (term.kind === "not") add(terms.fact(term.of, !holds, fact.at), depth + 1);
+    if (term.kind !== "and" && term.kind !== "or") return;
+    // both sides of an `and` that holds, of an `or` that does not; else the left one, where the right one is decided
+    const all = holds === (term.kind === "and");
+    if (all || truth(term.right) === (term.kind === "and")) add(terms.fact(term.left, holds, fact.at), depth + 1);
+    if (all) add(terms.fact(term.right, holds, fact.at), depth + 1);
+  };
+  for (const fact of facts) add(fact, 0);
+  return out;
 }
 
 function bound(term: Term, facts: readonly Fact[], terms: Terms, depth: number): number | undefined {
@@ -751,7 +790,12 @@ function bound(term: Term, facts: readonly Fact[], terms: Terms, depth: number):
       let max = Number.NEGATIVE_INFINITY;
       for (const a of all) {
         if (a.facts.some((f) => facts.includes(f.not))) continue;
-        const one = bound(a.value, a.facts.length === 0 ? facts : [...facts, ...a.facts], terms, depth + 1);
+        const one = bound(
+          a.value,
+          a.facts.length === 0 ? facts : [...facts, ...implied(a.facts, terms)],
+          terms,
+          depth + 1,
+        );
         if (one === undefined) return direct;
         max = Math.max(max, one);
       }
@@ -772,6 +816,10 @@ function bound(term: Term, facts: readonly Fact[], terms: Terms, depth: number):
           return args.length === 2 && args[0] !== undefined && args[1] !== undefined
             ? smaller(direct, args[0] + args[1])
             : direct;
+        case "-": {
+          const less = number(t.args[1]);
+          return args[0] !== undefined && less !== undefined ? smaller(direct, args[0] - less) : direct;
+        }
         case "*": {
           const factor = number(t.args[0]) ?? number(t.args[1]);
           const other = number(t.args[0]) === undefined ? args[0] : args[1];

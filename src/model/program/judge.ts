@@ -4,7 +4,7 @@ import type { Call } from "./call.js";
 import type { ScriptEffects, TtlSet } from "./effects.js";
 import { head, isWrite, type TimeUnit } from "./knowledge.js";
 import type { ManifestArgument, ManifestKey, ManifestProgram, ManifestTtl } from "./manifest.js";
-import type { Origin } from "./origin.js";
+import { type Origin, originOf } from "./origin.js";
 import type { LuaScript } from "./programs.js";
 import { inputOf, type KeyTest, readOf, testsOf } from "./query.js";
 import { base, type Term, type Terms } from "./term.js";
@@ -102,7 +102,70 @@ export function isRepeatable(call: Call): boolean {
   // what is written only if missing answers something else the second time
   if (name === "set" && (call.has("NX", 3) || call.has("GET", 3))) return false;
   if (name === "zadd" && (call.has("INCR", 2) || call.has("NX", 2))) return false;
-  return true;
+  return !moves(name, call);
+}
+
+/** What a write stores is other on the second run: counted on from what the key holds, or under a member of its own each time. */
+function moves(name: string, call: Call): boolean {
+  const { argv } = call;
+  const key = argv[1];
+  if (key === undefined) return false;
+  const [values, members] = WORDS.get(name)?.(argv) ?? [[], []];
+  return values.some((v) => countsOn(v, base(key), 0)) || members.some((m) => isFresh(m, 0));
+}
+
+type Words = readonly [values: readonly Term[], members: readonly Term[]];
+const odd = (argv: readonly Term[], from: number): Term[] => argv.filter((_, i) => i >= from && (i - from) % 2 === 0);
+const WORDS: ReadonlyMap<string, (argv: readonly Term[]) => Words> = new Map([
+  ["set", (a: readonly Term[]): Words => [a.slice(2, 3), []]],
+  ["setex", (a: readonly Term[]): Words => [a.slice(3, 4), []]],
+  ["psetex", (a: readonly Term[]): Words => [a.slice(3, 4), []]],
+  ["hset", (a: readonly Term[]): Words => [odd(a, 3), odd(a, 2)]],
+  ["hmset", (a: readonly Term[]): Words => [odd(a, 3), odd(a, 2)]],
+  ["zadd", (a: readonly Term[]): Words => [[], a.length % 2 === 0 ? odd(a, 3) : []]],
+  ["sadd", (a: readonly Term[]): Words => [[], a.slice(2)]],
+]);
+
+/** A sum or difference with something read from the key. */
+function countsOn(term: Term, key: Term, depth: number): boolean {
+  const t = base(term);
+  if (depth > 12) return false;
+  if (t.kind === "compute") {
+    const adds = t.name === "+" || t.name === "-";
+    return t.args.some((a) => (adds && reads(a, key, 0)) || countsOn(a, key, depth + 1));
+  }
+  if (t.kind === "choice") return !t.loop && t.alternatives.some((a) => countsOn(a.value, key, depth + 1));
+  return false;
+}
+
+function reads(term: Term, key: Term, depth: number): boolean {
+  const t = base(term);
+  if (depth > 12) return false;
+  switch (t.kind) {
+    case "reply":
+      return t.call.argv[1] !== undefined && base(t.call.argv[1]) === key;
+    case "item":
+      return reads(t.of, key, depth + 1);
+    case "compute":
+      return t.args.some((a) => reads(a, key, depth + 1));
+    case "or":
+    case "and":
+      return reads(t.left, key, depth + 1) || reads(t.right, key, depth + 1);
+    case "choice":
+      return t.alternatives.some((a) => a.value !== t && reads(a.value, key, depth + 1));
+    default:
+      return false;
+  }
+}
+
+/** A name that is another one at every run: made with the clock or a counter. */
+function isFresh(term: Term, depth: number): boolean {
+  const t = base(term);
+  if (depth > 12) return false;
+  if (t.kind === "reply") return t.call.command === "time" || t.call.command === "incr";
+  if (t.kind === "item") return isFresh(t.of, depth + 1);
+  if (t.kind === "concat") return t.parts.some((p) => isFresh(p, depth + 1));
+  return t.kind === "compute" && t.args.some((a) => isFresh(a, depth + 1));
 }
 
 /**
@@ -120,6 +183,7 @@ export function isRemembered(call: Call, effects: ScriptEffects): boolean {
       if (read !== undefined) keys.add(base(read.key));
     }
   }
+  if (asksOwnKey(call)) return true;
   const compared = comparedKeys(effects);
   if ([...keys].some((k) => compared.has(k))) return true;
   if (!call.has("NX", 3) && call.command !== "setnx") return false;
@@ -128,10 +192,32 @@ export function isRemembered(call: Call, effects: ScriptEffects): boolean {
   return !effects.results.some(({ term, guards }) => answers(term, call) || guards.some((g) => answers(g.left, call)));
 }
 
+const OPERATION = /operation|request|idempot|(?:^|[^a-z])op(?:$|[^a-z])|(?:^|[^a-z])op_?id/i;
+
+/** Whether what decides on a call was asked under the operation that the caller names; true where the manifest names none. */
+export function remembersOperation(call: Call, entry: ManifestProgram, terms: Terms): boolean {
+  const ids = entry.argv.flatMap((a, i) => (a.unit.value === "token" || OPERATION.test(a.name.value) ? [i + 1] : []));
+  const used = new Set<number>();
+  const note = (term: Term): void => {
+    for (const i of originOf(term, terms).argv) used.add(i);
+  };
+  for (const guard of call.guards) {
+    for (const side of [guard.left, guard.right]) {
+      let t = side === undefined ? undefined : base(side);
+      for (let depth = 0; depth < 8 && (t?.kind === "item" || t?.kind === "not"); depth++) t = base(t.of);
+      if (t?.kind === "reply") for (const word of t.call.argv.slice(1)) note(word);
+      else if (t !== undefined) note(t);
+    }
+  }
+  return ids.length === 0 || ids.some((i) => used.has(i));
+}
+
 /** Keys whose value the script compares with something made from arguments. */
 function comparedKeys(effects: ScriptEffects): ReadonlySet<Term> {
   const out = new Set<Term>();
   for (const t of testsOf(effects.comparisons, undefined, effects.terms)) {
+    // a limit is no memory
+    if (t.guard.op !== "equal" && t.guard.op !== "different") continue;
     if (t.inputs.some((i) => i.table === "argv")) out.add(base(t.read.key));
   }
   return out;
@@ -151,11 +237,20 @@ function asksForArgument(term: Term): boolean {
   const { call } = t;
   const name = call.command ?? "";
   const words = call.argv.slice(2);
+  if (asksOwnKey(call)) return true;
   if (/^(?:hget|hexists|hmget|sismember|smismember|zscore|zrank|hsetnx|sadd)$/.test(name))
     return words.some(isArgument);
   if (name === "set" && call.has("NX", 3)) return words[0] !== undefined && isArgument(words[0]);
   if (name === "setnx") return words[0] !== undefined && isArgument(words[0]);
   return false;
+}
+
+/** A look at, or the one writing of, a key that each operation has for itself (`KEYS[1] .. ":" .. ARGV[1]`). */
+function asksOwnKey(call: Call): boolean {
+  const { command = "", argv } = call;
+  const key = argv[1] === undefined ? undefined : base(argv[1]);
+  if (key?.kind !== "concat" || !key.parts.some(isArgument)) return false;
+  return command === "setnx" || command === "get" || command === "exists" || (command === "set" && call.has("NX", 3));
 }
 
 function isArgument(term: Term): boolean {

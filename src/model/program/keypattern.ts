@@ -72,6 +72,12 @@ export function aclCovers(acl: readonly string[], pattern: string): boolean | un
   return globIncludes(compiled, keyPatternGlob(pattern));
 }
 
+/** Whether an ACL glob surely matches keys that none of the patterns has. */
+export function aclReaches(patterns: readonly string[], acl: string): boolean {
+  const own = compileGlob(bytesOf(acl));
+  return globIncludes(patterns.map(keyPatternGlob), own) === false;
+}
+
 /** Whether two patterns can name the same key, by comparing literal beginnings and endings; true when in doubt. */
 export function mayOverlap(a: string, b: string): boolean {
   const [x, y] = [edges(a), edges(b)];

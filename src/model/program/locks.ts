@@ -2,6 +2,8 @@
  * The lock programs of a contract: those whose manifest says `lease` or `fence`, or that promise mutual exclusion. What they
  * are (acquire, renew, release …) is told from what their scripts do, never from names of programs.
  */
+
+import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import type { Call } from "./call.js";
 import type { KeyUse, ScriptEffects } from "./effects.js";
@@ -34,17 +36,17 @@ export interface LockProgram {
   /** ARGV indexes (from 1) of who calls: owner, operation, attempt, token. */
   readonly identity: readonly number[];
   /** ARGV indexes of fencing tokens. */
-  readonly tokens: readonly number[];
+  tokens: readonly number[];
   /** Deletions, and settings of a time to live. */
   readonly changes: readonly KeyChange[];
   /** It takes the lock: stores the caller in a key. */
-  readonly acquires: readonly KeyChange[];
+  acquires: readonly KeyChange[];
   /** It counts up in a key. */
   readonly counts: readonly KeyChange[];
 }
 
 const CLASSES: ReadonlySet<string> = new Set(["lease", "lock", "fence"]);
-const COUNTS: ReadonlySet<string> = new Set(["incr", "incrby", "hincrby"]);
+const COUNTS: ReadonlySet<string> = new Set(["incr", "incrby", "hincrby", "decr", "decrby"]);
 const IDENTITY =
   /owner|holder|operation|attempt|token|nonce|fence|epoch|request.?id|client.?id|session.?id|worker|caller/i;
 const TOKEN = /token|fenc|epoch/i;
@@ -60,6 +62,8 @@ export class Locks {
   constructor(all: ContractPrograms) {
     const programs = all.programs.flatMap((p) => lockProgram(p) ?? []);
     this.programs = programs;
+    nameTokens(programs);
+    for (const lock of programs) if (lock.acquires.length === 0) lock.acquires = takings(lock);
     const leases = new Set<string>();
     const counters = new Map<string, KeyChange & { readonly program: Program }>();
     for (const lock of programs) {
@@ -138,6 +142,25 @@ export function locksOf(contract: Contract): Locks {
   return locks;
 }
 
+/**
+ * What the holder of a fenced lock got when it was taken is its token, whatever it is called: an argument of unit `token` that
+ * no program needs to take the lock.
+ */
+function nameTokens(programs: readonly LockProgram[]): void {
+  const takers = programs.filter(
+    (p) => p.fenced && (p.acquires.length > 0 || (p.counts.length > 0 && takings(p).length > 0)),
+  );
+  if (takers.length === 0) return;
+  const needed = new Set(takers.flatMap((p) => p.entry.argv.map((a) => a.name.value)));
+  for (const lock of programs) {
+    if (!lock.fenced || lock.acquires.length > 0 || lock.tokens.length > 0) continue;
+    lock.tokens = lock.identity.filter((i) => {
+      const { name, unit } = lock.entry.argv[i - 1]!;
+      return unit.value === "token" && !needed.has(name.value);
+    });
+  }
+}
+
 /** Whether a manifest entry is of a lock: by its class, else by the guarantee that it gives. */
 export function isLock(entry: ManifestProgram): boolean {
   const { value } = entry.class ?? { value: undefined };
@@ -180,7 +203,7 @@ function lockProgram(program: Program): LockProgram | undefined {
     identity,
     tokens,
     changes,
-    acquires: acquires(program, effects, identity),
+    acquires: acquires(program, effects),
     counts,
   };
 }
@@ -190,8 +213,8 @@ function extendsBySet(call: Call): boolean {
   return call.command === "set" && call.has("XX", 3);
 }
 
-/** Keys in which the script puts its caller: only if they are free (`NX`), or with conditions of its own. */
-function acquires(program: Program, effects: ScriptEffects, identity: readonly number[]): readonly KeyChange[] {
+/** Keys in which the script puts its caller only if they are free (`NX`). */
+function acquires(program: Program, effects: ScriptEffects): readonly KeyChange[] {
   const out: KeyChange[] = [];
   const add = (call: Call): void => {
     const use = effects.keysOf(call)?.[0];
@@ -201,16 +224,24 @@ function acquires(program: Program, effects: ScriptEffects, identity: readonly n
   for (const call of effects.calls) {
     if (call.command === "hsetnx") add(call);
   }
-  if (out.length > 0) return out;
+  return out;
+}
+
+/** Keys in which the script puts its caller with conditions of its own. */
+function takings({ program, effects, identity, tokens }: LockProgram): readonly KeyChange[] {
+  const out: KeyChange[] = [];
   for (const call of effects.calls) {
     if (extendsBySet(call)) continue;
     const stored = storedInputs(call);
     const owner = identity[0];
     if (owner === undefined || !stored.includes(owner)) continue;
+    // Whoever brings a token has taken the lock before.
+    if (stored.some((i) => i !== owner && tokens.includes(i))) continue;
     const key = call.argv[1]!;
     // What only the holder may write is no acquisition, and neither is what keeps no time.
     if (ownershipOf(call, key, effects.terms).tested && !mayBeFree(call, key, effects)) continue;
-    if (effects.ttls.some((t) => sameKey(t.term, key))) add(call);
+    const use = effects.ttls.some((t) => sameKey(t.term, key)) ? effects.keysOf(call)?.[0] : undefined;
+    if (use !== undefined) out.push({ call, use, key: keyOf(program, use.origin) });
   }
   return out;
 }
@@ -218,6 +249,33 @@ function acquires(program: Program, effects: ScriptEffects, identity: readonly n
 /** The way to the call is also open when nothing is stored under the key. */
 function mayBeFree(call: Call, key: Term, effects: ScriptEffects): boolean {
   return !testsOf(call.guards, key, effects.terms).some((t) => t.guard.op === "equal" && t.inputs.length > 0);
+}
+
+/**
+ * The comparison for which a release decodes what is stored without having looked whether anything is: `cjson.decode(false)`
+ * ends the script. undefined: there is none.
+ */
+export function decodedUnseen({ effects, changes }: LockProgram): Span | undefined {
+  for (const { call } of changes) {
+    if (!ENDS.has(call.command ?? "")) continue;
+    for (const { guard, read } of testsOf(call.guards, undefined, effects.terms)) {
+      if (read.path.length === 0 || !TEXTS.has(read.call.command ?? "")) continue;
+      const stored = [guard.left, guard.right!].map(decodedReply).find((r) => r?.call === read.call);
+      if (stored !== undefined && !call.guards.some((g) => g.op === "true" && base(g.left) === stored)) return guard.at;
+    }
+  }
+  return undefined;
+}
+
+const TEXTS: ReadonlySet<string> = new Set(["get", "hget", "getex"]);
+
+/** The reply that a term is a part of, where it is decoded as it is. */
+function decodedReply(term: Term): (Term & { readonly kind: "reply" }) | undefined {
+  let t = base(term);
+  for (let i = 0; i < 8 && t.kind === "item"; i++) t = base(t.of);
+  if (t.kind !== "compute" || (t.name !== "cjson.decode" && t.name !== "cmsgpack.unpack")) return undefined;
+  const inner = t.args[0] === undefined ? undefined : base(t.args[0]);
+  return inner?.kind === "reply" ? inner : undefined;
 }
 
 interface ComparedKey {

@@ -135,6 +135,8 @@ export class Machine {
   readonly refused: { what: string; site: Site }[] = [];
   /** Equality tests between a number and a text, which Lua never finds equal. */
   readonly neverEqual: Site[] = [];
+  /** Comparisons by size of two texts. */
+  readonly textOrders: Site[] = [];
   readonly registered: { name: Term; fn: Term; site: Site }[] = [];
   facts: Facts | undefined;
   readonly #trail: Cell[] = [];
@@ -1046,7 +1048,7 @@ export class Machine {
           const l = typeOf(left);
           const r = typeOf(right);
           if (l !== undefined && r !== undefined && l !== r) this.neverEqual.push(this.#at(e));
-        }
+        } else if (isText(left) && isText(right)) this.textOrders.push(this.#at(e));
       }
     }
     return term;
@@ -1653,6 +1655,17 @@ function typeOf(term: Term): "number" | "string" | undefined {
     default:
       return undefined;
   }
+}
+
+/** A text for certain: what typeOf knows, and elements of replies of texts, each with a default that is one. */
+function isText(term: Term, depth = 0): boolean {
+  if (depth > 8) return false;
+  if (term.kind === "item") {
+    const { of } = term;
+    return of.kind === "reply" && (of.call.command === "hmget" || of.call.command === "mget");
+  }
+  if (term.kind === "or" || term.kind === "and") return isText(term.left, depth + 1) && isText(term.right, depth + 1);
+  return typeOf(term) === "string";
 }
 
 function choosy(term: Term): boolean {

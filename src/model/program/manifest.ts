@@ -121,6 +121,7 @@ export function readProgramSet(
   view: TextView,
   root: JsonNode | undefined,
   errors: readonly { readonly message: string; readonly offset: number; readonly length: number }[] = [],
+  map: FieldMap = {},
 ): ProgramSet {
   const problems: ManifestProblem[] = errors.map((e) => ({
     kind: "syntax",
@@ -128,7 +129,7 @@ export function readProgramSet(
     path: "",
     at: view.span(e.offset, e.offset + Math.max(1, e.length)),
   }));
-  const tree = root === undefined ? undefined : new Tree(view, root);
+  const tree = root === undefined ? undefined : new Tree(view, root, map);
   if (tree === undefined || tree.tooDeep) {
     if (tree?.tooDeep) problems.push({ kind: "syntax", message: "nested too deeply", path: "", at: view.span(0, 1) });
     else if (errors.length === 0) {
@@ -156,7 +157,10 @@ export function readProgramSet(
   return { view, name: tree.located("/name", isString), programs, problems };
 }
 
-/** The tree by JSON Pointer. */
+/** Our name of a field of a program (`retry`, `keys.access`) to the name that a team gave it. */
+export type FieldMap = Readonly<Record<string, string>>;
+
+/** The tree by JSON Pointer, with fields under our names. */
 class Tree {
   readonly view: TextView;
   readonly value: unknown;
@@ -164,10 +168,28 @@ class Tree {
   tooDeep = false;
   readonly #nodes = new Map<string, JsonNode>();
   readonly #keys = new Map<string, JsonNode>();
+  /** Our names, by the path of an object in a program (`` for the program) and the name that stands there. */
+  readonly #ours = new Map<string, string>();
 
-  constructor(view: TextView, root: JsonNode) {
+  constructor(view: TextView, root: JsonNode, map: FieldMap) {
     this.view = view;
+    for (const [ours, theirs] of Object.entries(map)) {
+      const parts = ours.split(".");
+      const name = parts.pop()!;
+      this.#ours.set(`${parts.join(".")}:${theirs.slice(theirs.lastIndexOf(".") + 1)}`, name);
+    }
     this.value = this.#read(root, "", 0);
+  }
+
+  /** How we call the field `name` of the object at `path`. */
+  #named(name: string, path: string): string {
+    if (this.#ours.size === 0) return name;
+    const inner = /^\/programs\/\d+(?<rest>.*)$/.exec(path)?.groups?.["rest"];
+    const holder = inner
+      ?.replace(/\/\d+(?=\/|$)/g, "")
+      .slice(1)
+      .replaceAll("/", ".");
+    return (holder === undefined ? undefined : this.#ours.get(`${holder}:${name}`)) ?? name;
   }
 
   #read(node: JsonNode, path: string, depth: number): unknown {
@@ -183,7 +205,7 @@ class Tree {
     for (const property of node.children ?? []) {
       const [key, value] = property.children ?? [];
       if (key === undefined) continue;
-      const name = String(key.value);
+      const name = this.#named(String(key.value), path);
       const inner = `${path}/${escapePointer(name)}`;
       if (seen.has(name)) {
         this.duplicates.push({ kind: "duplicate", message: `"${name}" stands twice`, path: inner, at: this.span(key) });
@@ -231,7 +253,7 @@ class Tree {
     const node = this.#nodes.get(path);
     if (node?.type === "array") return (node.children ?? []).map((_, i) => `${path}/${i}`);
     if (node?.type !== "object") return [];
-    const names = new Set((node.children ?? []).map((p) => String(p.children?.[0]?.value)));
+    const names = new Set((node.children ?? []).map((p) => this.#named(String(p.children?.[0]?.value), path)));
     return [...names].map((name) => `${path}/${escapePointer(name)}`);
   }
 }

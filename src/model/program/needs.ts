@@ -2,7 +2,7 @@
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import type { AclPattern } from "../redis/acl.js";
-import { globIncludes, keyPatternGlob } from "../redis/glob.js";
+import { disjointPrefix, globIncludes, keyPatternGlob } from "../redis/glob.js";
 import { type Access, tableSpecs } from "./keyspecs.js";
 import { originsOf, patternOf } from "./origin.js";
 import type { Program } from "./programs.js";
@@ -111,6 +111,7 @@ export function isUsed(pattern: AclPattern, all: readonly AclPattern[], needs: r
     if (need.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
     if (need.command === "evalsha" && pattern.access !== 3) return false;
     const glob = keyPatternGlob(need.pattern);
+    if (disjointPrefix(pattern.glob, glob)) return false;
     if (globIncludes([pattern.glob], glob) !== false) return true;
     return globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false;
   });

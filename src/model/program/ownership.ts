@@ -10,6 +10,8 @@ export interface Ownership {
   readonly argv: ReadonlySet<number>;
   /** The call is sent only when a stored value fits an input. */
   readonly tested: boolean;
+  /** One of several tests suffices. */
+  readonly either: boolean;
   /** A condition on the way is not known: nothing can be said. */
   readonly unclear: boolean;
 }
@@ -19,6 +21,7 @@ export function ownershipOf(call: Call, key: Term | undefined, terms: Terms): Ow
   const argv = new Set<number>();
   let tested = false;
   let unclear = false;
+  let oneSuffices = false;
   for (const guard of call.guards) {
     const [test] = testsOf([guard], key, terms).filter((t) => t.inputs.some((i) => i.table === "argv"));
     if (test !== undefined) {
@@ -27,13 +30,56 @@ export function ownershipOf(call: Call, key: Term | undefined, terms: Terms): Ow
       for (const i of test.inputs) if (i.table === "argv" && i.index !== undefined) argv.add(i.index);
       continue;
     }
+    const either = oneOf(guard, key, terms);
+    if (either !== undefined) {
+      tested = true;
+      oneSuffices = true;
+      for (const i of either) argv.add(i);
+      continue;
+    }
     const seen = look(guard, key);
     if (seen.opaque) unclear = true;
     if (!seen.stored || !seen.input || denies(guard)) continue;
     tested = true;
     for (const i of seen.argv) argv.add(i);
   }
-  return { argv, tested, unclear };
+  return { argv, tested, either: oneSuffices, unclear };
+}
+
+/**
+ * A condition of which one of several tests holds (`not (a ~= x and b ~= y)`): the inputs that all of them have, so none where
+ * each has another. undefined: it is made otherwise.
+ */
+function oneOf(guard: Guard, key: Term | undefined, terms: Terms): readonly number[] | undefined {
+  const sides = alternativesOf(guard.left, guard.op === "true" ? true : guard.op === "false" ? false : undefined);
+  if (sides === undefined) return undefined;
+  let common: Set<number> | undefined;
+  for (const { term, holds } of sides) {
+    if (term.kind !== "compare" || term.op !== "eq") return undefined;
+    const [test] = testsOf([{ op: "equal", left: term.left, right: term.right, at: guard.at }], key, terms);
+    const inputs = test?.inputs.flatMap((i) => (i.table === "argv" ? (i.index ?? []) : [])) ?? [];
+    if (!holds || inputs.length === 0) return undefined;
+    common = new Set(common === undefined ? inputs : inputs.filter((i) => common!.has(i)));
+  }
+  return common === undefined ? undefined : [...common];
+}
+
+/** The terms of which one holds; undefined where the condition is no choice of several. */
+function alternativesOf(
+  term: Term,
+  holds: boolean | undefined,
+): readonly { readonly term: Term; readonly holds: boolean }[] | undefined {
+  if (holds === undefined || term.kind !== (holds ? "or" : "and")) return undefined;
+  const out: { term: Term; holds: boolean }[] = [];
+  const open: { term: Term; holds: boolean }[] = [{ term, holds }];
+  for (let next = open.pop(); next !== undefined && out.length < 16; next = open.pop()) {
+    const { term: t } = next;
+    if (t.kind === "not") open.push({ term: t.of, holds: !next.holds });
+    else if (t.kind === (next.holds ? "or" : "and") && (t.kind === "or" || t.kind === "and")) {
+      open.push({ term: t.right, holds: next.holds }, { term: t.left, holds: next.holds });
+    } else out.push(next);
+  }
+  return out;
 }
 
 /** `not there`, `no member`: a guard that holds when the owner is somebody else. */

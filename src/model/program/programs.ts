@@ -22,7 +22,13 @@ import { type CodeReading, readCode } from "./descriptor/read.js";
 import { normal, samePath } from "./descriptor/spelling.js";
 import { analyseScript, type ScriptEffects } from "./effects.js";
 import { type KeySpecs, tableSpecs } from "./keyspecs.js";
-import { type Located, type ProgramSet as Manifest, type ManifestProgram, readProgramSet } from "./manifest.js";
+import {
+  type FieldMap,
+  type Located,
+  type ProgramSet as Manifest,
+  type ManifestProgram,
+  readProgramSet,
+} from "./manifest.js";
 import { sha1 } from "./sha1.js";
 
 /** A file that holds descriptors, with how its field names map to the manifest's. */
@@ -45,6 +51,8 @@ export interface ProgramSource {
   readonly boundaries: readonly string[];
   readonly user: string | undefined;
   readonly keys: StringOrStrings | undefined;
+  /** How the manifest calls our fields. */
+  readonly map: FieldMap;
 }
 
 /** One program: what a manifest or catalog says of it, and its script. */
@@ -93,7 +101,7 @@ export interface Runner {
 const documents = new WeakMap<InputFile, LuaDocument>();
 const digests = new WeakMap<InputFile, { readonly sha1: string; readonly sha256: string }>();
 const specsOf = new WeakMap<CommandTable, KeySpecs>();
-const manifests = new WeakMap<InputFile, ManifestRead>();
+const manifests = new WeakMap<InputFile, Map<string, ManifestRead>>();
 const kept = new WeakMap<InputFile, Map<CommandTable, KeptEffects>>();
 const readings = new WeakMap<InputFile, KeptReading[]>();
 
@@ -321,8 +329,7 @@ export class ContractPrograms {
   #set(source: ProgramSource): ProgramSet {
     const scripts = source.scripts.map((s) => this.#script(s));
     const { manifest: input } = source;
-    const read =
-      input === undefined || input.fault !== undefined ? undefined : manifestOf(input, source.index !== undefined);
+    const read = input === undefined || input.fault !== undefined ? undefined : manifestOf(input, source);
     const programs: Program[] = [];
     const set: ProgramSet = {
       source,
@@ -395,9 +402,7 @@ export class ContractPrograms {
 
   /** What a JSON file of the contract cannot be read for. */
   faultsOf(set: ProgramSet): readonly { readonly message: string; readonly at: Span }[] {
-    return set.input === undefined || set.input.fault !== undefined
-      ? []
-      : manifestOf(set.input, set.source.index !== undefined).faults;
+    return set.input === undefined || set.input.fault !== undefined ? [] : manifestOf(set.input, set.source).faults;
   }
 
   /**
@@ -460,16 +465,20 @@ function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-function manifestOf(input: InputFile, declared: boolean): ManifestRead {
-  let known = manifests.get(input);
-  if (known === undefined) manifests.set(input, (known = readManifest(input, declared)));
+function manifestOf(input: InputFile, source: ProgramSource): ManifestRead {
+  let read = manifests.get(input);
+  if (read === undefined) manifests.set(input, (read = new Map()));
+  const declared = source.index !== undefined;
+  const name = JSON.stringify([declared, source.map]);
+  let known = read.get(name);
+  if (known === undefined) read.set(name, (known = readManifest(input, declared, source.map)));
   return known;
 }
 
-function readManifest(input: InputFile, declared: boolean): ManifestRead {
+function readManifest(input: InputFile, declared: boolean, map: FieldMap): ManifestRead {
   const document = parseJson(input.view);
   if (declared || isProgramSet(document)) {
-    const manifest = readProgramSet(input.view, document.root, document.errors);
+    const manifest = readProgramSet(input.view, document.root, document.errors, map);
     const faults = manifest.problems.filter((p) => p.kind === "syntax").map((p) => ({ message: p.message, at: p.at }));
     const entries = manifest.programs.map((entry, i): Omit<Program, "set" | "script"> => {
       const stated: { algorithm: "sha1" | "sha256"; stated: Located<string> }[] = [];

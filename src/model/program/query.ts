@@ -131,15 +131,31 @@ export interface KeyTest {
   readonly left: boolean;
 }
 
+type Sides = readonly (readonly [side: Term, other: Term, left: boolean])[];
+
+/** Both sides of a comparison; of two texts that are joined alike (`a .. ":" .. b`), those of their parts. */
+function sidesOf(left: Term, right: Term): Sides {
+  const [l, r] = [base(left), base(right)];
+  const alike =
+    l.kind === "concat" &&
+    r.kind === "concat" &&
+    l.parts.length === r.parts.length &&
+    l.parts.every((p, i) => p.kind !== "literal" || base(r.parts[i]!) === p);
+  const pairs = alike ? l.parts.map((p, i) => [p, r.parts[i]!] as const) : [[left, right] as const];
+  return pairs.flatMap(
+    ([a, b]): Sides => [
+      [a, b, true],
+      [b, a, false],
+    ],
+  );
+}
+
 /** Those of the guards that compare a value read from `key` (any key when undefined). */
 export function testsOf(guards: readonly Guard[], key: Term | undefined, terms: Terms): readonly KeyTest[] {
   const out: KeyTest[] = [];
   for (const guard of guards) {
     if (guard.right === undefined) continue;
-    for (const [side, other, left] of [
-      [guard.left, guard.right, true],
-      [guard.right, guard.left, false],
-    ] as const) {
+    for (const [side, other, left] of sidesOf(guard.left, guard.right)) {
       const read = readOf(side, terms);
       if (read === undefined || (key !== undefined && !sameKey(read.key, key))) continue;
       out.push({ guard, read, other, input: inputOf(other), inputs: inputsOf(other), left });

@@ -1,12 +1,15 @@
 /** Whether a resource behind a fenced lock keeps stale tokens out. */
+
+import type { Span } from "../../text/source.js";
+import type { Call } from "./call.js";
 import type { ScriptEffects } from "./effects.js";
-import type { Watermark } from "./locks.js";
-import { guardsKeyOf } from "./ownership.js";
-import { inputOf, inputsOf, readOf, sameKey } from "./query.js";
+import { ENDS, EXTENDS, keyOf, keyTitle, type LockProgram, type Locks, type Watermark } from "./locks.js";
+import { guardsKeyOf, storedInputs } from "./ownership.js";
+import { inputOf, inputsOf, readOf, sameKey, testsOf } from "./query.js";
 import { holds, type Situation, type Truth } from "./situation.js";
 import { base, type Term } from "./term.js";
 
-/** How the token of a call compares with the stored one, when another owner stored that. */
+/** How the token of a call compares with the stored one. */
 type Order = "lower" | "equal" | "higher";
 
 /**
@@ -15,13 +18,20 @@ type Order = "lower" | "equal" | "higher";
  */
 export function judgeWatermark(effects: ScriptEffects, mark: Watermark): "unchecked" | "lowered" | "equal" | undefined {
   const reach = (order: Order): Truth => reached(effects, mark, order);
-  if (reach("lower") === true) return reach("higher") === false ? "lowered" : "unchecked";
+  if (reach("lower") === true || reached(effects, mark, "lower", true) === true)
+    return reach("higher") === false ? "lowered" : "unchecked";
   return reach("lower") === false && reach("equal") === true ? "equal" : undefined;
 }
 
+/** Whether a write beside the watermark is made whatever the token is: a stale one too. */
+export function isUnchecked(effects: ScriptEffects, mark: Watermark, call: Call): boolean {
+  const reach = (order: Order): Truth => reached(effects, Object.assign({}, mark, { call }), order);
+  return reach("lower") === true && reach("higher") === true;
+}
+
 /** Whether the call is made in a situation; undefined: a condition about the watermark is not understood. */
-function reached(effects: ScriptEffects, mark: Watermark, order: Order): Truth {
-  const situation = new Stored(effects, mark, order);
+function reached(effects: ScriptEffects, mark: Watermark, order: Order, sameOwner = false): Truth {
+  const situation = new Stored(effects, mark, order, sameOwner);
   let result: Truth = true;
   for (const guard of mark.call.guards) {
     const answer = holds(guard, situation);
@@ -35,11 +45,13 @@ class Stored implements Situation {
   readonly #effects: ScriptEffects;
   readonly #mark: Watermark;
   readonly #order: Order;
+  readonly #sameOwner: boolean;
 
-  constructor(effects: ScriptEffects, mark: Watermark, order: Order) {
+  constructor(effects: ScriptEffects, mark: Watermark, order: Order, sameOwner: boolean) {
     this.#effects = effects;
     this.#mark = mark;
     this.#order = order;
+    this.#sameOwner = sameOwner;
   }
 
   truth(term: Term): Truth {
@@ -55,12 +67,12 @@ class Stored implements Situation {
       return op === "eq" ? x === y : op === "lt" ? x < y : x <= y;
     }
     if (op !== "eq") return undefined;
-    // Another field, compared with an input: the owner, who is another one.
+    // Another field, compared with an input: the owner.
     for (const [side, other] of [
       [left, right],
       [right, left],
     ] as const) {
-      if (this.#reads(side) === "other" && inputsOf(other).some((i) => i.table === "argv")) return false;
+      if (this.#reads(side) === "other" && inputsOf(other).some((i) => i.table === "argv")) return this.#sameOwner;
     }
     return undefined;
   }
@@ -79,4 +91,46 @@ class Stored implements Situation {
     if (field === undefined || read.field === undefined) return "mark";
     return base(read.field) === base(field) ? "mark" : "other";
   }
+}
+
+/** A comparison by size of a token with something stored. */
+interface TokenOrder {
+  readonly at: Span;
+  /** The pattern of the key that holds the other side, and how it is called in messages. */
+  readonly key: string;
+  readonly title: string;
+}
+
+function ordersOf({ effects, tokens, program }: LockProgram): readonly TokenOrder[] {
+  const out: TokenOrder[] = [];
+  for (const test of testsOf(effects.comparisons, undefined, effects.terms)) {
+    if (test.guard.op !== "less" && test.guard.op !== "lessOrEqual") continue;
+    const { input, read } = test;
+    if (input?.table !== "argv" || input.index === undefined || !tokens.includes(input.index)) continue;
+    const use = effects.keysOf(read.call)?.find((u) => sameKey(u.term, read.key));
+    if (use === undefined) continue;
+    out.push({ at: test.guard.at, key: keyOf(program, use.origin), title: keyTitle(program, use.origin) });
+  }
+  return out;
+}
+
+/** Tokens that are compared by size as the texts that they come as. */
+export function textOrders(lock: LockProgram): readonly TokenOrder[] {
+  const texts = lock.effects.textOrders;
+  return ordersOf(lock).filter((o) => texts.some((t) => t.start === o.at.start && t.source === o.at.source));
+}
+
+/** The watermark of a program that writes a resource under a token and never stores that; undefined: it is none, or does. */
+export function unstored(lock: LockProgram, locks: Locks): TokenOrder | undefined {
+  const { effects, fenced, acquires, tokens, program } = lock;
+  if (!fenced || acquires.length > 0) return undefined;
+  if (effects.writes.some((w) => storedInputs(w).some((i) => tokens.includes(i)))) return undefined;
+  const isOfLock = (key: string): boolean => locks.leases.has(key) || locks.counters.has(key);
+  const resource = effects.writes.some(
+    (w) =>
+      !ENDS.has(w.command ?? "") &&
+      !EXTENDS.has(w.command ?? "") &&
+      effects.keysOf(w)?.some((u) => !isOfLock(keyOf(program, u.origin))) === true,
+  );
+  return resource ? ordersOf(lock).find((o) => !isOfLock(o.key)) : undefined;
 }

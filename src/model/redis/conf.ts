@@ -7,7 +7,7 @@ import type { ConfValues } from "./conf-values.js";
 import type { SentinelFacts } from "./sentinel-conf.js";
 
 export type { ConfFinding } from "./conf-finding.js";
-export { type ConfValue, ConfValues } from "./conf-values.js";
+export type { ConfValues } from "./conf-values.js";
 export type { SentinelFacts, SentinelMaster } from "./sentinel-conf.js";
 
 /**

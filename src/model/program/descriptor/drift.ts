@@ -35,12 +35,28 @@ export interface DriftReport {
   /** Descriptors of programs that no manifest has. */
   readonly uncatalogued: readonly { readonly descriptor: Descriptor; readonly set: ProgramSet }[];
   readonly unresolved: readonly Unresolved[];
+  /** Digests in code that are the manifest's, and not the script's any more. */
+  readonly stale: readonly {
+    readonly program: Program;
+    readonly algorithm: "sha1" | "sha256";
+    readonly at: Span;
+    readonly manifestAt: Span | undefined;
+  }[];
 }
 
 const LANGUAGE = { java: "Java", typescript: "TypeScript" } as const;
 
 /** Compares the sets of one contract that declare descriptors. */
 export function driftOf(programs: ContractPrograms): DriftReport {
+  let known = reports.get(programs);
+  if (known === undefined) reports.set(programs, (known = compareAll(programs)));
+  return known;
+}
+
+const reports = new WeakMap<ContractPrograms, DriftReport>();
+
+function compareAll(programs: ContractPrograms): DriftReport {
+  const stale: DriftReport["stale"][number][] = [];
   const drifts: Drift[] = [];
   const lacking: DriftReport["lacking"][number][] = [];
   const undescribed: DriftReport["undescribed"][number][] = [];
@@ -80,6 +96,16 @@ export function driftOf(programs: ContractPrograms): DriftReport {
     const entries = matched.filter((m) => m.descriptor.shape !== "constant");
     const holders = heldById(entries);
     for (const { descriptor, program } of matched) {
+      for (const algorithm of ["sha1", "sha256"] as const) {
+        const said = descriptor[algorithm];
+        const stated = program.entry?.[algorithm];
+        const now = program.script?.input.fault === undefined ? program.script?.digests[algorithm] : undefined;
+        if (said.state !== "known" || now === undefined || said.value === now) continue;
+        if (said.value === lower(stated?.value))
+          stale.push({ program, algorithm, at: said.at, manifestAt: stated?.at });
+      }
+    }
+    for (const { descriptor, program } of matched) {
       drifts.push(
         ...compare(
           descriptor,
@@ -93,7 +119,7 @@ export function driftOf(programs: ContractPrograms): DriftReport {
     if (open) continue;
     undescribed.push(...withoutDescriptor(set, entries));
   }
-  return { drifts, lacking, undescribed, uncatalogued, unresolved };
+  return { stale, drifts, lacking, undescribed, uncatalogued, unresolved };
 }
 
 /** Why nobody can say which program a descriptor is of; undefined: it is said. */

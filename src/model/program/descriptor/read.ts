@@ -405,13 +405,17 @@ function pick(
   data: RecordData,
 ): Part | undefined {
   const mapped = map[field];
-  if (mapped === undefined) {
-    for (const name of FIELDS[field]) {
-      const found = parts.get(name)?.[0];
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  const found = mapped === undefined ? undefined : atPath(parts, mapped, data);
+  if (found !== undefined) return found;
+  // a map beside the manifest may be about the manifest alone
+  for (const name of FIELDS[field]) {
+    const own = parts.get(name)?.[0];
+    if (own !== undefined) return own;
   }
+  return undefined;
+}
+
+function atPath(parts: Parts, mapped: string, data: RecordData): Part | undefined {
   let at: RecordData = data;
   const path = mapped.split(".");
   for (const [i, name] of path.entries()) {
@@ -602,7 +606,7 @@ function partOf<K extends string>(
     if (data.fields.size === 0 && data.args.length > 0) positional(data.args);
     for (const name of order) {
       const mapped = map[`${prefix}.${name}`];
-      const wanted = mapped === undefined ? names[name] : [normal(mapped)];
+      const wanted = mapped === undefined ? names[name] : [normal(mapped), ...names[name]];
       const found = wanted.map((n) => parts.get(n)?.[0]).find((p) => p !== undefined);
       if (found !== undefined) out[name] = found;
     }

@@ -100,7 +100,10 @@ function judge({ code, context, source, language }: Found, world: World, depth: 
   for (const c of [code, ...context.calls]) {
     const isAround = c === code || (c.type === "call" && c.callee.type === "member");
     for (const a of isAround ? c.args : []) {
-      if ((a.type === "function" && reloads(a.body, world, 0)) || (a.type !== "function" && isReloader(a, world))) {
+      if (
+        (a.type === "function" && !asksOther(a.body) && reloads(a.body, world, 0)) ||
+        (a.type !== "function" && isReloader(a, world))
+      ) {
         const again = a.type === "function" ? selfCall(a.body, context.function) : undefined;
         return again === undefined ? result("recovers") : result("unbounded", source.span(again.start, again.end));
       }
@@ -109,7 +112,9 @@ function judge({ code, context, source, language }: Found, world: World, depth: 
   // a promise that is given back as it is fails outside of the `try`
   const escapes = language === "typescript" && context.returned && !context.awaited && context.tries.length > 0;
   for (const t of escapes ? [] : [...context.tries].reverse()) {
-    const handler = t.handlers.find((h) => reloads(h.body, world, 0) || asksOutside(h.body, world));
+    const handler = t.handlers.find(
+      (h) => mayCatch(h.types) && !asksOther(h.body) && (reloads(h.body, world, 0) || asksOutside(h.body, world)),
+    );
     if (handler === undefined) continue;
     const again = selfCall(handler.body, context.function);
     if (again !== undefined) return result("unbounded", source.span(again.start, again.end));
@@ -160,6 +165,28 @@ function isLoad(code: CodeNode<"call"> | CodeNode<"new">): boolean {
   const words = firstWords(code);
   if (/^script$/i.test(name) && words[0] === "LOAD") return true;
   return words[0] === "EVAL" || (words[0] === "SCRIPT" && words[1] === "LOAD") || words[0] === "SCRIPT LOAD";
+}
+
+/** Exceptions of clients and of Java that certainly are none for NOSCRIPT. */
+const OTHER_FAULTS =
+  /(?:Busy|Timeout|Connection|Connect|Socket|Interrupted|IO|Json\w*|IllegalArgument|IllegalState|NullPointer|Cluster|Moved|Ask|Loading|ReadOnly|Auth\w*|Cancellation|Cancelled|ClassCast|NumberFormat|Security)(?:Exception|Error)$/;
+
+function mayCatch(types: readonly string[]): boolean {
+  return types.length === 0 || types.some((t) => !OTHER_FAULTS.test(t));
+}
+
+/** A handler that looks for the code of another error (`startsWith("BUSY")`), and for NOSCRIPT nowhere. */
+function asksOther(body: readonly CodeStatement[]): boolean {
+  let other = false;
+  let own = false;
+  eachCode(body, (code) => {
+    if ("name" in code && typeof code.name === "string" && /no_?script/i.test(code.name)) own = true;
+    if (code.type === "string" && /no_?script|matching script/i.test(code.value)) own = true;
+    if (code.type !== "call" || !/^(?:startsWith|includes|contains|indexOf)$/.test(calleeName(code))) return;
+    const [word] = code.args;
+    if (word?.type === "string" && /^[A-Z]{3,}\b/.test(word.value)) other = true;
+  });
+  return other && !own;
 }
 
 /** A function of the files given by its name: `.catch(this.reload)`. */

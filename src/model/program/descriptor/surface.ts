@@ -60,7 +60,7 @@ export function leaks(
     if (code.type === "call" || code.type === "new") {
       const found = callOf(code, isCommand);
       if (found !== undefined) add(found.kind, found.what, found.at);
-      if (code.type === "call" && calleeName(code) === "require" && code.args[0]?.type === "string") {
+      if (code.type === "call" && /^(?:require|import)$/.test(calleeName(code)) && code.args[0]?.type === "string") {
         if (JS_CLIENTS.test(code.args[0].value)) add("import", code.args[0].value, code);
       }
     }
@@ -93,6 +93,17 @@ function callOf(
   if (callee.type !== "member") return undefined;
   const owner = lastName(callee.object);
   if (owner === "RedisScript" && name === "of") return { kind: "executor", what: "RedisScript.of", at };
+  // `x.eval(text, 1, …)`, `x.call("DEL", …)`: only a client takes these words
+  const [first] = firstWords(code);
+  if (/^eval(?:_?ro)?$/i.test(name) && code.args[1]?.type === "number") return { kind: "executor", what: name, at };
+  const sent = code.args[0]?.type === "list" ? code.args[0].items[0] : code.args[0];
+  if (
+    GENERIC.test(name) &&
+    sent?.type === "string" &&
+    /^[A-Z]{3,}$/.test(sent.value) &&
+    isCommand(sent.value.toLowerCase())
+  )
+    return { kind: "executor", what: `${name} ${first}`, at };
   const ofClient = owner !== undefined && CLIENT.test(owner.toLowerCase());
   if (EXECUTORS.test(name) && (ofClient || !/^eval$/i.test(name))) return { kind: "executor", what: name, at };
   if (!ofClient) return undefined;

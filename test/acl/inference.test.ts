@@ -151,6 +151,71 @@ describe("versions", () => {
   });
 });
 
+describe("commands of modules", () => {
+  const acl = (conf: string, version: string, rule = "+ft.search") => ({
+    "quorumlint.yaml": `version: 1\ncontracts:\n  all:\n    redis: { minimumVersion: "${version}" }\n    planes:\n      data: { config: redis.conf.tmpl, acl: users.acl.tmpl }\n`,
+    "redis.conf.tmpl": `aclfile /acl/users.acl\n${conf}`,
+    "users.acl.tmpl": `user default off\nuser app on >\${APP} ~app:* -@all +get ${rule}\n`,
+  });
+  const lines = (conf: string, rule = "+ft.search") => ({
+    "redis.conf.tmpl": `${conf}user default off\nuser app on >\${APP} ~app:* -@all +get ${rule}\n`,
+    "deployment.yaml":
+      "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: { name: r }\nspec: { selector: { matchLabels: { a: b } }, template: { metadata: { labels: { a: b } }, spec: { containers: [{ name: redis, image: 'redis:7.2.4', args: [/c/redis.conf] }] } } }\n",
+  });
+  const said = async (files: Readonly<Record<string, string>>) => ids(await found(files, /syntax|redis\/directive/));
+
+  it("are wrong where no module is loaded", async () => {
+    expect(await said(acl("", "7.2"))).toEqual(["acl/syntax command error users.acl.tmpl:2"]);
+    expect(await said(lines(""))).toEqual(["redis/directive fatal error redis.conf.tmpl:2"]);
+  });
+
+  it("may be right where one is, where an include may load one, and where the server brings its own", async () => {
+    expect(await said(acl("loadmodule /m/search.so\n", "7.2"))).toEqual([]);
+    expect(await said(acl("loadmodule /m/own.so\n", "7.2", "+own"))).toEqual([]);
+    expect(await said(acl("include /c/more.conf\n", "7.2", "+@search"))).toEqual([]);
+    expect(await said(acl("", "8.0", "+json.get"))).toEqual([]);
+    expect(await said(lines("loadmodule /m/search.so\n"))).toEqual([]);
+    expect(await said(lines("include /c/more.conf\n"))).toEqual([]);
+  });
+
+  it("hide no other mistake", async () => {
+    expect(await said(acl("include /c/more.conf\n", "7.2", "+gett"))).toEqual([
+      "acl/syntax command error users.acl.tmpl:2",
+    ]);
+    expect(await said(lines("include /c/more.conf\n", "+gett"))).toEqual([
+      "redis/directive fatal error redis.conf.tmpl:3",
+    ]);
+  });
+});
+
+describe("user lines beside an include", () => {
+  it("are the users: no server starts with an ACL file as well", async () => {
+    const files = {
+      "redis.conf.tmpl": "include /c/more.conf\nuser default off\nuser app on >${APP} ~app:* +get -@all\n",
+    };
+    expect(ids(await found(files))).toEqual(["acl/effective-grant revoked warning redis.conf.tmpl:3"]);
+  });
+});
+
+describe("a configuration of an unknown server", () => {
+  it("may be one of Valkey", async () => {
+    const files = { "valkey.conf": "primaryauth x\nprimaryuser default\nport 6379\n" };
+    expect(ids(await found(files, /redis\/directive/))).toEqual([]);
+    const sentinel = {
+      "sentinel.conf": "sentinel monitor m 10.0.0.1 6379 2\nsentinel primary-reboot-down-after-period m 0\n",
+    };
+    expect(ids(await found(sentinel, /redis\/directive/))).toEqual([]);
+  });
+
+  it("is wrong where every server refuses it", async () => {
+    const files = { "redis.conf": "primaryautt x\nport 6379\nmaxmemory-policy never\n" };
+    expect(ids(await found(files, /redis\/directive/))).toEqual([
+      "redis/directive fatal error redis.conf:1",
+      "redis/directive fatal error redis.conf:3",
+    ]);
+  });
+});
+
 describe("several servers, each with a file of its own", () => {
   const contract = (roles: string) =>
     `version: 1\ncontracts:\n  all:\n    redis: { minimumVersion: "7.2" }\n    planes:\n      data: { config: "data*/redis.conf.tmpl" }\n    roles: { ${roles} }\nrules: { "redis/*": off }\n`;

@@ -75,8 +75,10 @@ function accessOf(server: Server, redis: RedisDeployment, scripted: boolean): Ac
   }
   if (conf === undefined || own === undefined) return undefined;
   const file = own.values.get("aclfile");
-  if (file.state === "unknown" || (file.state === "known" && file.value !== "")) return undefined;
   const { load } = own.users;
+  // no server starts with `user` lines and an ACL file: where there are lines, there is no file
+  if (file.state === "unknown" ? file.set || load === undefined : file.state === "known" && file.value !== "")
+    return undefined;
   const base = { plane, servers: [server], acl: undefined, view: conf.view, title: short(conf.name) } as const;
   const complete = own.values.complete && !scripted;
   if (load === undefined) return own.values.complete ? { ...base, kind: "none", load, complete } : undefined;

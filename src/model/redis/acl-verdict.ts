@@ -2,11 +2,9 @@
 import type { PlaneRole } from "../plane.js";
 import type { AclText } from "../texts.js";
 import type { AclError } from "./acl.js";
+import { isModuleRule } from "./acl-words.js";
 import type { RedisDeployment } from "./deployment.js";
-import { commandTable } from "./servers.js";
-
-/** Without a written version: what every one of these refuses is refused. */
-const CURRENT: readonly string[] = ["redis-7.2", "redis-8.0", "valkey-8.1", "valkey-9.1"];
+import { CURRENT, commandTable } from "./servers.js";
 
 /**
  * The errors of an ACL file as the servers of a plane read it. Where the contract does not say which version runs, only those
@@ -27,8 +25,13 @@ export function aclErrors(redis: RedisDeployment, acl: AclText, role: PlaneRole 
         return new Set(load.ok ? [] : load.errors.map((e) => `${e.start} ${e.kind}`));
       }),
   );
+  const modules = redis.modules(acl);
+  const mayBeModule = ({ at, fault }: AclError): boolean =>
+    fault === "ENOENT" && (modules === "yes" || (modules === "unknown" && isModuleRule(at.source.slice(at))));
   return own.errors.filter(
-    (error) => error.kind === "duplicate" || refused.every((known) => known.has(`${error.start} ${error.kind}`)),
+    (error) =>
+      !mayBeModule(error) &&
+      (error.kind === "duplicate" || refused.every((known) => known.has(`${error.start} ${error.kind}`))),
   );
 }
 

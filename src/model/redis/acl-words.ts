@@ -94,3 +94,17 @@ function commandWord(grants: boolean, name: string, table: CommandTable): WordMe
 function names(commands: readonly Command[]): string[] {
   return commands.map((c) => c.name);
 }
+
+const MODULE_CATEGORIES = /^@(?:search|json|timeseries|bloom|cuckoo|cms|topk|tdigest)$/i;
+
+/** `+ft.search`, `-@json`, `+vadd`: what a module brings, and no server without it knows. */
+export function isModuleRule(rule: string): boolean {
+  const name = rule.replace(/^[+-]/, "");
+  return (
+    name !== rule &&
+    (MODULE_CATEGORIES.test(name) ||
+      /^(?:[a-z]\w*\.\w|v(?:add|sim|rem|card|dim|emb|getattr|info|links|randmember|range|setattr|ismember)\b)/i.test(
+        name,
+      ))
+  );
+}

@@ -2,6 +2,7 @@ import { AclWord, confUserLines, OPAQUE } from "../../document/redis-acl.js";
 import { ConfLine, type ConfStatement, findPlaceholders } from "../../document/redis-conf.js";
 import { type Segment, Source, TextView } from "../../text/source.js";
 import { type AclLoad, loadLines, loadView, serverMessage, type UserLine } from "./acl.js";
+import { isModuleRule } from "./acl-words.js";
 import type { Loaded, Loading } from "./conf-load.js";
 import type { ConfValues } from "./conf-values.js";
 
@@ -113,11 +114,18 @@ function judgeLines(
           : error.message,
         server: error.message,
         at: error.at,
+        // modules are loaded before users
+        certain: error.fault !== "ENOENT" || !mayBeModule(loading, error.at.source.slice(error.at)),
       });
     }
   }
   judgeIncluded(loading, users);
   return load;
+}
+
+/** A module that is loaded, or may be by something unknown, can know a name that the server does not. */
+function mayBeModule(loading: Loading, rule: string): boolean {
+  return loading.modules || (!loading.closed && isModuleRule(rule));
 }
 
 /** A rewrite puts every user into the main file; those of an include then stand in both. */

@@ -8,9 +8,10 @@ import type { AclText, ConfText } from "../texts.js";
 import { type AccessList, accessLists, type DefaultUser, defaultUser } from "./access.js";
 import { type AclLoad, loadView } from "./acl.js";
 import { type ConfEdit, type ConfLoad, loadConf } from "./conf.js";
+import type { ConfClass, ConfFinding } from "./conf-finding.js";
 import { directiveServers } from "./directives.js";
 import { type RoleName, type RoleUser, rolesOf } from "./roles.js";
-import { resolveServer } from "./servers.js";
+import { CURRENT, resolveServer } from "./servers.js";
 
 export type { RoleName, RoleUser } from "./roles.js";
 
@@ -124,7 +125,10 @@ export class RedisDeployment {
     if (kept !== undefined && kept.server === server && kept.mode === mode && sameInputs(kept, inputs))
       return kept.load;
     const { edits, arguments: args } = inputs;
-    const load = loadConf({ server, mode, documents: confDocument(conf), edits, arguments: args });
+    const loadOn = (version: string): ConfLoad =>
+      loadConf({ server: version, mode, documents: confDocument(conf), edits, arguments: args });
+    const own = loadOn(server);
+    const load = this.version.asked === undefined ? agreed(own, () => CURRENT.map(loadOn)) : own;
     loads.set(conf.view, { server, mode, edits, arguments: args, load });
     return load;
   }
@@ -139,6 +143,21 @@ export class RedisDeployment {
     const server = role === "sentinel" ? `${version}/sentinel` : version;
     const pubsubDefault = this.#pubsubDefault(acl, role);
     return loadView(acl.view, { server, placeholders: acl.templated, pubsubDefault, only });
+  }
+
+  /** Whether the servers that read an ACL file have modules, whose commands no table has. */
+  modules(acl: AclText): "yes" | "no" | "unknown" {
+    const readers = this.#readersOf(acl);
+    const { asked, id } = this.version;
+    let answer: "no" | "unknown" =
+      readers.length > 0 && asked !== undefined && !/^redis-(?:[89]|\d\d)/.test(id) ? "no" : "unknown";
+    for (const server of readers) {
+      const load = this.load(server);
+      if (load?.values.all("loadmodule").length || /redis-stack/.test(server.plane.container?.image ?? ""))
+        return "yes";
+      if (load?.values.complete !== true) answer = "unknown";
+    }
+    return answer;
   }
 
   /** The written version where there is one: patches and later releases differ in how they read ACLs. */
@@ -162,6 +181,17 @@ export class RedisDeployment {
 
   /** `acl-pubsub-default` of the configuration that names the file, where it is written. */
   #pubsubDefault(acl: AclText, role: PlaneRole): "allchannels" | "resetchannels" | undefined {
+    for (const server of this.#readersOf(acl)) {
+      if (server.plane.role !== role) continue;
+      const value = this.load(server)?.values.get("acl-pubsub-default");
+      if (value?.state === "known" && (value.value === "allchannels" || value.value === "resetchannels")) {
+        return value.from === "default" ? undefined : value.value;
+      }
+    }
+    return undefined;
+  }
+
+  #readersOf(acl: AclText): readonly Server[] {
     if (this.#readers === undefined) {
       this.#readers = new Map();
       for (const plane of this.#contract.planes) {
@@ -173,14 +203,7 @@ export class RedisDeployment {
         }
       }
     }
-    for (const server of this.#readers.get(acl) ?? []) {
-      if (server.plane.role !== role) continue;
-      const value = this.load(server)?.values.get("acl-pubsub-default");
-      if (value?.state === "known" && (value.value === "allchannels" || value.value === "resetchannels")) {
-        return value.from === "default" ? undefined : value.value;
-      }
-    }
-    return undefined;
+    return this.#readers.get(acl) ?? [];
   }
 
   /** Who may log in at a server; undefined where the files do not say. */
@@ -210,6 +233,25 @@ export class RedisDeployment {
   roleUsers(role: RoleName): readonly RoleUser[] {
     return this.roles.filter((r) => r.role === role);
   }
+}
+
+/**
+ * Where nothing says which server runs, only what all current ones say of a line is certain: `primaryauth` is no mistake of a
+ * Valkey.
+ */
+function agreed(load: ConfLoad, others: () => readonly ConfLoad[]): ConfLoad {
+  if (!load.findings.some((f) => f.certain && f.class !== "note")) return load;
+  const key = (f: ConfFinding): string => `${f.class} ${f.directive} ${f.at.source.file} ${f.at.start}`;
+  const said = others().map((other) => new Set(other.findings.map(key)));
+  const findings = load.findings.map((f) =>
+    !f.certain || said.every((known) => known.has(key(f))) ? f : Object.assign({}, f, { certain: false }),
+  );
+  const still = (kind: ConfClass): boolean => findings.some((f) => f.certain && f.class === kind);
+  return Object.assign({}, load, {
+    findings,
+    loads: load.loads === false && !still("fatal") ? "unknown" : load.loads,
+    restarts: load.restarts === false && !still("restart") ? "unknown" : load.restarts,
+  });
 }
 
 function imageVersion(contract: Contract): string | undefined {

@@ -121,3 +121,6 @@ function triple(version: string): [number, number, number] {
   const [a = 0, b = 0, c = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   return [a, b, c];
 }
+
+/** Without a written version: what every one of these refuses is refused. */
+export const CURRENT: readonly string[] = ["redis-7.2", "redis-8.0", "valkey-8.1", "valkey-9.1"];

@@ -15,8 +15,6 @@ interface Slice extends Range {
 }
 
 interface Reading {
-  /** What any text shows, over the whole file. */
-  readonly plain: readonly Range[];
   /** The documents of a YAML or JSON file; the whole of any other. */
   readonly slices: readonly Slice[];
   readonly hasDocuments: boolean;
@@ -28,12 +26,12 @@ const known = new WeakMap<Source, Reading>();
 export function secretSpans(source: Source, from = 0, to = source.text.length): readonly Range[] {
   let reading = known.get(source);
   if (reading === undefined) known.set(source, (reading = read(source)));
-  const { slices: all, plain, hasDocuments } = reading;
+  const { slices: all, hasDocuments } = reading;
   const out: Range[] = [];
   for (let i = firstEndingAfter(all, from); i < all.length && all[i]!.start < to; i++) {
     const slice = all[i]!;
     if (slice.secrets === undefined) {
-      const own = touching(plain, slice.start, slice.end);
+      const own = inSlice(source, slice);
       if (hasDocuments) {
         const document = parseSlice(source, slice.start, slice.end, "kubernetes");
         if (document instanceof YamlDocument) inDocument(document, own);
@@ -68,15 +66,20 @@ function touching(ranges: readonly Range[], from: number, to: number): Range[] {
 function read(source: Source): Reading {
   const { file, text } = source;
   const whole: Slice = { start: 0, end: text.length, secrets: undefined };
-  if (text.includes("\0")) return { plain: [], slices: [whole], hasDocuments: false };
-  const plain = inText(text);
-  if (/(?:^|[./-])env(?:\.[\w-]+)*$|\.properties(?:\.\w+)?$/i.test(file)) settings(text, plain);
-  const hasDocuments = /\.(?:ya?ml|json)(?:\.\w+)?$/i.test(file);
+  const hasDocuments = !text.includes("\0") && /\.(?:ya?ml|json)(?:\.\w+)?$/i.test(file);
   return {
-    plain: merged(plain),
     slices: hasDocuments ? slices(text).map(([start, end]) => ({ start, end, secrets: undefined })) : [whole],
     hasDocuments,
   };
+}
+
+/** What any text shows, of one slice. */
+function inSlice({ file, text }: Source, { start, end }: Slice): Range[] {
+  const own = text.slice(start, end);
+  if (own.includes("\0")) return [];
+  const out = inText(own);
+  if (/(?:^|[./-])env(?:\.[\w-]+)*$|\.properties(?:\.\w+)?$/i.test(file)) settings(own, out);
+  return start === 0 ? out : out.map((range) => ({ start: start + range.start, end: start + range.end }));
 }
 
 function merged(ranges: readonly Range[]): Range[] {

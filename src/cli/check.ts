@@ -11,7 +11,6 @@ import { memoryHost } from "../contract/memory.js";
 import type { Shard } from "../contract/shard.js";
 import { applyBaseline, BaselineError, parseBaseline, printBaseline, updateBaseline } from "../engine/baseline.js";
 import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
-import { applyFixes, fixDiff } from "../engine/fix.js";
 import { type LintResult, summarize } from "../engine/result.js";
 import { FORMATS, type Format, isFormat, render } from "../reporter/index.js";
 import { paletteOf, type ReportContext } from "../reporter/shared.js";
@@ -134,7 +133,8 @@ async function standardInput(): Promise<Uint8Array> {
 }
 
 export async function checkCommand(paths: readonly string[], flags: CheckFlags): Promise<number> {
-  const wanted = outputs(flags.format);
+  // a diff alone can be given to `git apply`
+  const wanted = flags.fixDryRun === true && flags.format === undefined ? [] : outputs(flags.format);
   const selected = selection(flags.rule, flags.skip);
   if (flags.updateBaseline === true && flags.baseline === undefined)
     throw new UsageError("--update-baseline needs --baseline FILE");
@@ -214,8 +214,10 @@ async function finish(
     return 2;
   }
   for (const text of run.notes) out.note(`quorumlint: ${text}`);
-  if (flags.fix === true || flags.fixDryRun === true)
+  if (flags.fix === true || flags.fixDryRun === true) {
+    const { fix } = await import("./fix.js");
     run = await fix(run, host, targets, options, flags.fixDryRun === true);
+  }
   const result = withBaseline(run.result, flags, out);
   for (const crash of result.crashes)
     out.note(
@@ -308,7 +310,7 @@ async function write(
   }
 }
 
-function fromHere(root: string, path: string): string {
+export function fromHere(root: string, path: string): string {
   if (root === "/stdin") return path;
   const here = relative(process.cwd(), join(root, path)).replaceAll("\\", "/");
   return here.startsWith("..") || isAbsolute(here) ? join(root, path).replaceAll("\\", "/") : here;
@@ -342,38 +344,4 @@ function withBaseline(result: LintResult, flags: CheckFlags, out: Out): LintResu
     const { line, column } = error.at.source.position(error.at.start);
     throw new UsageError(`${file}:${line}:${column}: ${error.message}`);
   }
-}
-
-/** Applies fixes on disk, or prints them. */
-async function fix(
-  run: CheckRun,
-  host: Host,
-  targets: readonly string[],
-  options: CheckOptions,
-  dry: boolean,
-): Promise<CheckRun> {
-  if (run.roots.length !== 1) throw new UsageError("--fix works on one contract file or directory at a time");
-  const { root } = run.roots[0]!;
-  let last = run;
-  const fixes = await applyFixes(run.result.diagnostics, async (changed) => {
-    const overlay: Host = {
-      ...host,
-      read: (path) => {
-        const text = changed.get(path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path);
-        return text === undefined ? host.read(path) : new TextEncoder().encode(text);
-      },
-    };
-    last = await check(overlay, targets, options);
-    return last.result.diagnostics;
-  });
-  if (dry) {
-    await print(fixDiff(fixes, (file) => fromHere(root, file)));
-    return run;
-  }
-  for (const [file, { after }] of fixes.files) writeFileSync(join(root, file), after);
-  if (fixes.fixed > 0)
-    note(
-      `quorumlint: repaired ${fixes.fixed} finding${fixes.fixed === 1 ? "" : "s"} in ${fixes.files.size} file${fixes.files.size === 1 ? "" : "s"}`,
-    );
-  return last;
 }

@@ -231,7 +231,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof Error && error.name === "UsageError") {
+    if (error instanceof Error && (error.name === "UsageError" || error.name === "MissingParser")) {
       note(`quorumlint: ${error.message}`);
       return 2;
     }

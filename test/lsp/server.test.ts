@@ -395,6 +395,35 @@ describe("code actions", () => {
     );
   });
 
+  it("leads the cursor to the reason where the client takes snippets, and sends plain edits where it knows no versions", async () => {
+    for (const edits of [{ documentChanges: true, snippetEditSupport: true }, {}]) {
+      const c = await start(goldenCopy(), { edits });
+      for (const file of [SENTINEL, CONF]) c.open(file);
+      await c.untilRules(SENTINEL);
+      c.type(SENTINEL, "minAvailable: 2", "minAvailable: 3 # ${A} }");
+      const [budget] = await c.untilRules(SENTINEL, "k8s/disruption-budget");
+      const [accept] = (await c.actions(SENTINEL, budget!.range)).filter((a) => a.title.startsWith("Accept"));
+      if ("documentChanges" in edits) {
+        const [change] = accept!.edit!.documentChanges as unknown as { edits: { snippet: { value: string } }[] }[];
+        expect(change!.edits[0]!.snippet.value).toMatch(
+          /^ {2}# quorumlint: ignore\[k8s\/disruption-budget\] accepted \d{4}-\d\d-\d\d: \$\{1:say why\}\n$/,
+        );
+      } else {
+        expect(accept!.edit!.documentChanges).toBeUndefined();
+        expect(Object.keys(accept!.edit!.changes!)).toEqual([c.uri(SENTINEL)]);
+        c.apply(accept!);
+        await c.untilRules(SENTINEL);
+      }
+      // a fix has nothing to fill in
+      c.type(CONF, "appendfsync everysec", "appendfsync everysec # log");
+      const [shown] = await c.until(CONF, (all) => all.some((d) => d.code === "redis/directive"));
+      const fix = (await c.actions(CONF, shown!.range)).find((a) => a.isPreferred === true)!;
+      c.apply(fix);
+      await c.untilRules(CONF);
+      expect(await c.stop()).toBe(0);
+    }
+  });
+
   it("a second entry joins the first", async () => {
     const c = await start();
     for (const file of [ACL, CONTRACT]) c.open(file);

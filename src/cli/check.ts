@@ -22,7 +22,7 @@ import { disk } from "./disk.js";
 import { ruleUrl } from "./links.js";
 import { clock, colorOption, isTerminal, NONE, note, palette, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
-import { UsageError } from "./usage.js";
+import { COMMANDS, UsageError } from "./usage.js";
 
 export interface CheckFlags {
   readonly config?: string;
@@ -39,7 +39,6 @@ export interface CheckFlags {
   readonly cacheLocation?: string;
   readonly shard?: string;
   readonly watch?: boolean;
-  readonly render?: boolean;
   readonly stdinFilename?: string;
   readonly today?: string;
   readonly quiet?: boolean;
@@ -145,7 +144,13 @@ export async function checkCommand(paths: readonly string[], flags: CheckFlags):
     const name = flags.stdinFilename ?? "stdin.yaml";
     host = memoryHost(new Map([[name, await standardInput()]]), "/stdin");
     targets = ["/stdin"];
-  } else targets = targets.map(absolute);
+  } else {
+    // a mistyped command is taken for a path of the default one
+    const first = paths[0] ?? "";
+    const meant = /^\w+$/.test(first) && !existsSync(first) ? didYouMean(first, COMMANDS) : "";
+    if (meant !== "") throw new UsageError(`there is no command, file or directory "${first}"${meant}`);
+    targets = targets.map(absolute);
+  }
   const shard = shardOf(flags.shard);
   if (shard !== undefined && (flags.fix === true || flags.fixDryRun === true || flags.updateBaseline === true))
     throw new UsageError("--shard sees a part only: it goes with neither --fix nor --update-baseline");

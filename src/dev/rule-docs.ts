@@ -123,7 +123,9 @@ function diffOf(tree: Tree, edits: Parameters<typeof applyFileEdits>[1]): string
     .join("\n")
     .split("\n")
     .slice(0, 60)
-    .join("\n");
+    .join("\n")
+    // a page with a NUL is no text for git and most viewers
+    .replaceAll("\0", "\u2400");
 }
 
 function fence(text: string, language = ""): string {

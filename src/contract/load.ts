@@ -339,7 +339,11 @@ function declaredRoot(
   const name = basename(path);
   // a file that was named is read wherever it lies; one that was found is part of the tree
   const strange = options.config === undefined && new Fence(host, within).leaves(path);
-  if (strange) return { faults: [`${path}: ${LEADS_OUT}`], problems: [] };
+  if (strange)
+    return {
+      faults: [`${path}: ${LEADS_OUT}`],
+      problems: [{ message: LEADS_OUT, at: new Source(name, "").span(0, 0) }],
+    };
   const file = readInput(host, path, name, "yaml");
   if (file === undefined) return { faults: [`there is no contract file ${path}`], problems: [] };
   if (file.fault !== undefined)

@@ -1,5 +1,5 @@
 /** The language server as a process: what an editor shows while somebody types in several files. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -224,6 +224,21 @@ describe("folders and files", () => {
     await c.untilRules(SENTINEL, "k8s/disruption-budget");
     c.close(SENTINEL);
     await c.untilRules(SENTINEL);
+  });
+
+  it("links that lead out of the folder are findings, not silence: an ACL, the contract file", async () => {
+    const folder = goldenCopy();
+    const outside = temporary();
+    renameSync(join(folder, ACL), join(outside, "users.acl"));
+    symlinkSync(join(outside, "users.acl"), join(folder, ACL));
+    const c = await start(folder);
+    const [shown] = await c.until(ACL, (all) => all.length > 0);
+    expect(shown!.message).toContain("a symbolic link leads out of the directory");
+    renameSync(join(folder, CONTRACT), join(outside, CONTRACT));
+    symlinkSync(join(outside, CONTRACT), join(folder, CONTRACT));
+    c.open(CONF);
+    const [fault] = await c.until(CONTRACT, (all) => all.length > 0);
+    expect(fault!.message).toContain("a symbolic link leads out of the directory");
   });
 
   it("files created, changed and deleted on the disk", async () => {

@@ -95,7 +95,7 @@ for (const file of [
     const at = performance.now();
     write({
       method: "textDocument/didChange",
-      params: { textDocument: { uri, version }, contentChanges: [{ range, text: insert ? (i % 20 === 0 ? " " : "x") : "" }] },
+      params: { textDocument: { uri, version }, contentChanges: [{ range, text: insert ? (" #"[i % 20] ?? "x") : "" }] },
     });
     await shown;
     if (i >= 20) times.push(performance.now() - at);

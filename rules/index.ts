@@ -78,6 +78,7 @@ import programTtl from "./program/ttl.js";
 import programTtlUnit from "./program/ttl-unit.js";
 import quorumlintSuppression from "./quorumlint/suppression.js";
 import quorumlintUnclaimed from "./quorumlint/unclaimed.js";
+import quorumlintUnreadable from "./quorumlint/unreadable.js";
 import redisAclFile from "./redis/acl-file.js";
 import redisCaSeparation from "./redis/ca-separation.js";
 import redisDirective from "./redis/directive.js";
@@ -181,6 +182,7 @@ export const rules: readonly Rule[] = [
   make("program/ttl-unit", programTtlUnit),
   make("quorumlint/suppression", quorumlintSuppression),
   make("quorumlint/unclaimed", quorumlintUnclaimed),
+  make("quorumlint/unreadable", quorumlintUnreadable),
   make("redis/acl-file", redisAclFile),
   make("redis/ca-separation", redisCaSeparation),
   make("redis/directive", redisDirective),

@@ -18,7 +18,7 @@ export default defineRule({
     rows: ["C-A01", "C-R18"],
   },
   messages: {
-    unreadable: { text: "{reason}", help: "Store the file as UTF-8 text." },
+    unreadable: { text: "{reason}", help: "A file is UTF-8 text that the check may read, below its root." },
     line: {
       text: "{server} does not start: this line is no user definition",
       help: "An ACL file knows no comments, quotes or continued lines.",

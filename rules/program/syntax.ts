@@ -24,7 +24,11 @@ export default defineRule({
       inferred: "warning",
     },
     json: { text: "{file} is no JSON: {what}", inferred: "warning" },
-    unreadable: { text: "{reason}", help: "Store the file as UTF-8 text.", inferred: "warning" },
+    unreadable: {
+      text: "{reason}",
+      help: "A file is UTF-8 text that the check may read, below its root.",
+      inferred: "warning",
+    },
   },
   on: {
     File(file, { report }) {

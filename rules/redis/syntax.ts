@@ -18,7 +18,7 @@ export default defineRule({
   },
   messages: {
     syntax: "{what}",
-    unreadable: { text: "{reason}", help: "Store the file as UTF-8 text." },
+    unreadable: { text: "{reason}", help: "A file is UTF-8 text that the check may read, below its root." },
   },
   on: {
     File(file, { report }) {

@@ -18,7 +18,7 @@ export default defineRule({
       text: "the document is refused: {reason}",
       help: "Keep manifests flat and free of aliases that multiply.",
     },
-    unreadable: { text: "{reason}", help: "Store the file as UTF-8 text." },
+    unreadable: { text: "{reason}", help: "A file is UTF-8 text that the check may read, below its root." },
     empty: {
       text: "the manifest is empty",
       help: "Remove the file, or take it out of the contract's manifests.",

@@ -11,7 +11,6 @@ import { memoryHost } from "../contract/memory.js";
 import type { Shard } from "../contract/shard.js";
 import { applyBaseline, BaselineError, parseBaseline, printBaseline, updateBaseline } from "../engine/baseline.js";
 import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
-import { applyFixes, fixDiff } from "../engine/fix.js";
 import { type LintResult, summarize } from "../engine/result.js";
 import { FORMATS, type Format, isFormat, render } from "../reporter/index.js";
 import { paletteOf, type ReportContext } from "../reporter/shared.js";
@@ -23,7 +22,7 @@ import { disk } from "./disk.js";
 import { ruleUrl } from "./links.js";
 import { clock, colorOption, isTerminal, NONE, note, palette, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
-import { UsageError } from "./usage.js";
+import { COMMANDS, UsageError } from "./usage.js";
 
 export interface CheckFlags {
   readonly config?: string;
@@ -40,7 +39,6 @@ export interface CheckFlags {
   readonly cacheLocation?: string;
   readonly shard?: string;
   readonly watch?: boolean;
-  readonly render?: boolean;
   readonly stdinFilename?: string;
   readonly today?: string;
   readonly quiet?: boolean;
@@ -134,7 +132,8 @@ async function standardInput(): Promise<Uint8Array> {
 }
 
 export async function checkCommand(paths: readonly string[], flags: CheckFlags): Promise<number> {
-  const wanted = outputs(flags.format);
+  // a diff alone can be given to `git apply`
+  const wanted = flags.fixDryRun === true && flags.format === undefined ? [] : outputs(flags.format);
   const selected = selection(flags.rule, flags.skip);
   if (flags.updateBaseline === true && flags.baseline === undefined)
     throw new UsageError("--update-baseline needs --baseline FILE");
@@ -145,7 +144,13 @@ export async function checkCommand(paths: readonly string[], flags: CheckFlags):
     const name = flags.stdinFilename ?? "stdin.yaml";
     host = memoryHost(new Map([[name, await standardInput()]]), "/stdin");
     targets = ["/stdin"];
-  } else targets = targets.map(absolute);
+  } else {
+    // a mistyped command is taken for a path of the default one
+    const first = paths[0] ?? "";
+    const meant = /^\w+$/.test(first) && !existsSync(first) ? didYouMean(first, COMMANDS) : "";
+    if (meant !== "") throw new UsageError(`there is no command, file or directory "${first}"${meant}`);
+    targets = targets.map(absolute);
+  }
   const shard = shardOf(flags.shard);
   if (shard !== undefined && (flags.fix === true || flags.fixDryRun === true || flags.updateBaseline === true))
     throw new UsageError("--shard sees a part only: it goes with neither --fix nor --update-baseline");
@@ -214,8 +219,10 @@ async function finish(
     return 2;
   }
   for (const text of run.notes) out.note(`quorumlint: ${text}`);
-  if (flags.fix === true || flags.fixDryRun === true)
+  if (flags.fix === true || flags.fixDryRun === true) {
+    const { fix } = await import("./fix.js");
     run = await fix(run, host, targets, options, flags.fixDryRun === true);
+  }
   const result = withBaseline(run.result, flags, out);
   for (const crash of result.crashes)
     out.note(
@@ -308,7 +315,7 @@ async function write(
   }
 }
 
-function fromHere(root: string, path: string): string {
+export function fromHere(root: string, path: string): string {
   if (root === "/stdin") return path;
   const here = relative(process.cwd(), join(root, path)).replaceAll("\\", "/");
   return here.startsWith("..") || isAbsolute(here) ? join(root, path).replaceAll("\\", "/") : here;
@@ -342,38 +349,4 @@ function withBaseline(result: LintResult, flags: CheckFlags, out: Out): LintResu
     const { line, column } = error.at.source.position(error.at.start);
     throw new UsageError(`${file}:${line}:${column}: ${error.message}`);
   }
-}
-
-/** Applies fixes on disk, or prints them. */
-async function fix(
-  run: CheckRun,
-  host: Host,
-  targets: readonly string[],
-  options: CheckOptions,
-  dry: boolean,
-): Promise<CheckRun> {
-  if (run.roots.length !== 1) throw new UsageError("--fix works on one contract file or directory at a time");
-  const { root } = run.roots[0]!;
-  let last = run;
-  const fixes = await applyFixes(run.result.diagnostics, async (changed) => {
-    const overlay: Host = {
-      ...host,
-      read: (path) => {
-        const text = changed.get(path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path);
-        return text === undefined ? host.read(path) : new TextEncoder().encode(text);
-      },
-    };
-    last = await check(overlay, targets, options);
-    return last.result.diagnostics;
-  });
-  if (dry) {
-    await print(fixDiff(fixes, (file) => fromHere(root, file)));
-    return run;
-  }
-  for (const [file, { after }] of fixes.files) writeFileSync(join(root, file), after);
-  if (fixes.fixed > 0)
-    note(
-      `quorumlint: repaired ${fixes.fixed} finding${fixes.fixed === 1 ? "" : "s"} in ${fixes.files.size} file${fixes.files.size === 1 ? "" : "s"}`,
-    );
-  return last;
 }

@@ -1,6 +1,6 @@
 /** The disk as a host. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import type { Host } from "../contract/host.js";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import type { Entry, Host } from "../contract/host.js";
 import { HostError } from "../contract/host.js";
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -34,28 +34,21 @@ export const disk: Host = {
   list(path) {
     try {
       return readdirSync(path, { withFileTypes: true })
-        .map((entry) => {
-          const kind = entry.isFile()
-            ? "file"
-            : entry.isDirectory()
-              ? "directory"
-              : entry.isSymbolicLink()
-                ? linked(`${path}/${entry.name}`)
-                : "other";
-          return { name: entry.name, kind: kind as "file" | "directory" | "other" };
+        .map((entry): Entry => {
+          const { name } = entry;
+          if (entry.isSymbolicLink()) return { name, kind: disk.stat(`${path}/${name}`) ?? "other", link: true };
+          return { name, kind: entry.isFile() ? "file" : entry.isDirectory() ? "directory" : "other" };
         })
         .sort((a, b) => (a.name < b.name ? -1 : 1));
     } catch {
       return undefined;
     }
   },
+  real(path) {
+    try {
+      return realpathSync.native(path).replaceAll("\\", "/");
+    } catch {
+      return undefined;
+    }
+  },
 };
-
-/** A link to a file is read; a link to a directory is not followed, because it may lead in circles. */
-function linked(path: string): "file" | "other" {
-  try {
-    return statSync(path).isFile() ? "file" : "other";
-  } catch {
-    return "other";
-  }
-}

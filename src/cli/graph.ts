@@ -4,7 +4,7 @@ import { rules } from "../../rules/index.js";
 import { isTemplateSource } from "../contract/classify.js";
 import { CONFIG_NAMES } from "../contract/config.js";
 import { basename, type Host, join as joinPath, relativeTo } from "../contract/host.js";
-import { load, readInput, walk } from "../contract/load.js";
+import { load, Reader } from "../contract/load.js";
 import { memoryHost } from "../contract/memory.js";
 import type { YamlDocument } from "../document/yaml.js";
 import { buildContract } from "../model/build.js";
@@ -182,9 +182,10 @@ interface Located extends RawObject {
 function manifests(host: Host, root: string, path: string, title: string): Network {
   const single = host.stat(path) === "file" ? relativeTo(root, path) : undefined;
   const files: InputFile[] = [];
-  for (const name of single === undefined ? walk(host, root) : [single]) {
+  const reader = new Reader(host, root);
+  for (const name of single === undefined ? reader.walk("") : [single]) {
     if (single === undefined && host === disk && !/\.(ya?ml|json)$/i.test(name)) continue;
-    const file = readInput(host, joinPath(root, name), name, "kubernetes");
+    const file = reader.file(name, "kubernetes");
     if (file === undefined) continue;
     const skip = reasonToSkip(file);
     if (skip === undefined) files.push(file);

@@ -231,8 +231,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof Error && error.name === "UsageError") {
+    if (error instanceof Error && (error.name === "UsageError" || error.name === "MissingParser")) {
       note(`quorumlint: ${error.message}`);
+      return 2;
+    }
+    const refused = refusal(error);
+    if (refused !== undefined) {
+      note(`quorumlint: ${refused}`);
       return 2;
     }
     note(
@@ -241,3 +246,22 @@ export async function run(argv: readonly string[]): Promise<number> {
     return 3;
   }
 }
+
+/** What the system says where a file of the user cannot be read or written; undefined for any other error. */
+function refusal(error: unknown): string | undefined {
+  const { code, path } = error as NodeJS.ErrnoException;
+  const why = REFUSALS[code ?? ""];
+  return why === undefined ? undefined : `${path ?? "a file"}: ${why}`;
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "operation not permitted",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space left",
+  EDQUOT: "no space left for this user",
+  EISDIR: "it is a directory",
+  ENOTDIR: "a part of the path is no directory",
+  EEXIST: "a part of the path is no directory",
+  ENAMETOOLONG: "the name is too long",
+};

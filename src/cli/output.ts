@@ -23,7 +23,7 @@ export async function isTerminal(stream: 1 | 2): Promise<boolean> {
 export async function palette(color: boolean | undefined): Promise<Colours> {
   const { NO_COLOR, FORCE_COLOR } = process.env;
   if (color === false || (color === undefined && NO_COLOR !== undefined && NO_COLOR !== "")) return NONE;
-  const asked = color === true || (FORCE_COLOR !== undefined && FORCE_COLOR !== "0");
+  const asked = color === true || (FORCE_COLOR !== undefined && !/^(?:0|false)$/.test(FORCE_COLOR));
   if (!asked && !(await isTerminal(1))) return NONE;
   const { Chalk, supportsColor } = await import("chalk");
   if (!asked && supportsColor === false) return NONE;

@@ -9,6 +9,7 @@ import { rules } from "../../rules/index.js";
 import { type CheckOptions, check } from "../contract/check.js";
 import type { Host } from "../contract/host.js";
 import type { LoadedRoot } from "../contract/load.js";
+import { overlayHost } from "../contract/overlay.js";
 import { applyBaseline, BaselineError, parseBaseline } from "../engine/baseline.js";
 import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
 import { type Coverage, coverageOf } from "../mutation/coverage.js";
@@ -107,7 +108,7 @@ export async function sweepCommand(path: string, flags: SweepFlags): Promise<num
     relint: async (file, text) => {
       const changed = join(root.root, file);
       const bytes = new TextEncoder().encode(text);
-      const overlay: Host = { stat: host.stat, list: host.list, read: (p) => (p === changed ? bytes : host.read(p)) };
+      const overlay = overlayHost(host, new Map([[changed, bytes]]));
       const again = await check(overlay, [folder], {
         ...options,
         prepare: (contract) => prepareParsers(contract, true),
@@ -195,13 +196,19 @@ function remembered(host: Host): Host {
   const reads = new Map<string, Uint8Array | undefined>();
   const stats = new Map<string, ReturnType<Host["stat"]>>();
   const lists = new Map<string, ReturnType<Host["list"]>>();
+  const reals = new Map<string, string | undefined>();
   const keep = <T>(map: Map<string, T>, read: (path: string) => T) => {
     return (path: string): T => {
       if (!map.has(path)) map.set(path, read(path));
       return map.get(path)!;
     };
   };
-  return { read: keep(reads, host.read), stat: keep(stats, host.stat), list: keep(lists, host.list) };
+  return {
+    read: keep(reads, host.read),
+    stat: keep(stats, host.stat),
+    list: keep(lists, host.list),
+    real: keep(reals, (path) => (host.real === undefined ? path : host.real(path))),
+  };
 }
 
 // ---------------------------------------------------------------------------------------------------------------- --since

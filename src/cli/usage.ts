@@ -3,3 +3,18 @@ export class UsageError extends Error {
   // parts of the command are bundles of their own: the class is told by its name
   override readonly name = "UsageError";
 }
+
+/** What can stand first on the command line instead of a path of `check`. */
+export const COMMANDS = [
+  "check",
+  "prove",
+  "graph",
+  "report",
+  "merge",
+  "acl",
+  "rules",
+  "explain",
+  "init",
+  "lsp",
+  "completion",
+] as const;

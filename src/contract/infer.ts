@@ -16,6 +16,11 @@ import { asArray, asObject } from "../model/value.js";
 import { isCandidate, isTemplateSource } from "./classify.js";
 import { clean } from "./host.js";
 
+/** What the result says of a file of a contract; one that could not be read has its reason. */
+export function inputEntry({ file, kind, fault }: InputFile, contract: string): Input {
+  return fault === undefined ? { file, kind, contract } : { file, kind, contract, reason: fault };
+}
+
 export interface InferReader {
   file(relative: string): InputFile | undefined;
 }
@@ -51,7 +56,7 @@ export function inferContracts(
       continue;
     }
     if (!isUseful(file)) {
-      ignore(path, "no Kubernetes object, Redis configuration, ACL, script or program");
+      ignore(path, file.fault ?? "no Kubernetes object, Redis configuration, ACL, script or program");
       continue;
     }
     const slash = path.lastIndexOf("/");
@@ -70,7 +75,7 @@ export function inferContracts(
       continue;
     }
     const name = directory === "" ? "." : directory;
-    for (const f of files) inputs.push({ file: f.file, kind: f.kind, contract: name });
+    for (const f of files) inputs.push(inputEntry(f, name));
     contracts.push(
       buildContract({
         name,

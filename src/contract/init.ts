@@ -13,7 +13,7 @@ import { hasToken } from "../model/value.js";
 import { type CheckOptions, check } from "./check.js";
 import { CONFIG_NAMES } from "./config.js";
 import { Glob } from "./glob.js";
-import { basename, type Host, join } from "./host.js";
+import { basename, Fence, type Host, join } from "./host.js";
 import { load, walk } from "./load.js";
 import { overlayHost } from "./overlay.js";
 
@@ -173,10 +173,11 @@ function unique(name: string, taken: Set<string>): string {
 }
 
 function imageRegistries(host: Host, root: string, all: readonly string[]): string[] {
+  const fence = new Fence(host, root);
   return all.filter((file) => {
     if (!/\.properties$/i.test(file)) return false;
     try {
-      const bytes = host.read(join(root, file));
+      const bytes = fence.leaves(join(root, file)) ? undefined : host.read(join(root, file));
       return bytes !== undefined && /^[ \t]*redis\.minimum\.image[ \t]*[=:]/m.test(new TextDecoder().decode(bytes));
     } catch {
       return false;

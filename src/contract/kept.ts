@@ -42,6 +42,10 @@ export class KeptHost implements Host {
     return this.#host.list(path);
   }
 
+  real(path: string): string | undefined {
+    return this.#host.real === undefined ? path : this.#host.real(path);
+  }
+
   #forget(path: string): void {
     if (this.#bytes.delete(path)) this.#changes++;
   }

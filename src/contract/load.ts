@@ -10,8 +10,8 @@ import { Source } from "../text/source.js";
 import { classify } from "./classify.js";
 import { CONFIG_NAMES, type ConfigFile, type ConfigProblem, NO_SETTING, readConfig } from "./config.js";
 import { Glob, normalize } from "./glob.js";
-import { basename, dirname, type Host, HostError, join, relativeTo } from "./host.js";
-import { inferContracts } from "./infer.js";
+import { basename, dirname, Fence, type Host, HostError, join, LEADS_OUT, relativeTo } from "./host.js";
+import { inferContracts, inputEntry } from "./infer.js";
 
 export interface LoadOptions {
   readonly ruleIds: readonly string[];
@@ -67,10 +67,13 @@ export class Reader {
   readonly root: string;
   readonly #files = new Map<string, InputFile>();
   readonly #walks = new Map<string, readonly string[]>();
+  readonly #fence: Fence;
+  readonly #links = new Set<string>();
 
   constructor(host: Host, root: string) {
     this.host = host;
     this.root = root;
+    this.#fence = new Fence(host, root);
   }
 
   /** A file by its path relative to the root; read once. */
@@ -78,9 +81,17 @@ export class Reader {
     const key = `${relative}\n${kind ?? ""}\n${templated ?? ""}`;
     const known = this.#files.get(key);
     if (known !== undefined) return known;
-    const file = readInput(this.host, join(this.root, relative), relative, kind, templated);
+    const path = join(this.root, relative);
+    const file = this.leaves(relative)
+      ? new InputFile(new Source(relative, ""), kind ?? classify(relative, ""), { fault: LEADS_OUT })
+      : readInput(this.host, path, relative, kind, templated);
     if (file !== undefined) this.#files.set(key, file);
     return file;
+  }
+
+  /** Whether a symbolic link leads a path out of the root: it is not read. */
+  leaves(relative: string): boolean {
+    return this.#fence.leaves(join(this.root, relative));
   }
 
   /** Relative paths that a pattern names. */
@@ -93,10 +104,18 @@ export class Reader {
     return this.walk(glob.base).filter((f) => glob.matches(f));
   }
 
+  /** Links to directories that walks came by: they may lead in circles and are not followed. */
+  get links(): readonly string[] {
+    return [...this.#links];
+  }
+
   walk(directory: string): readonly string[] {
     let files = this.#walks.get(directory);
     if (files === undefined) {
-      files = walk(this.host, join(this.root, directory)).map((f) => (directory === "" ? f : `${directory}/${f}`));
+      const full = (f: string): string => (directory === "" ? f : `${directory}/${f}`);
+      const links: string[] = [];
+      files = this.leaves(directory) ? [] : walk(this.host, join(this.root, directory), links).map(full);
+      for (const link of links) this.#links.add(full(link));
       this.#walks.set(directory, files);
     }
     return files;
@@ -107,8 +126,8 @@ function inside(path: string): boolean {
   return !path.split("/").includes("..");
 }
 
-/** All files below a directory, sorted; directories of tools are left out. */
-export function walk(host: Host, root: string): string[] {
+/** All files below a directory, sorted; directories of tools are left out. `links`: takes the links to directories. */
+export function walk(host: Host, root: string, links: string[] = []): string[] {
   const out: string[] = [];
   const open: string[] = [""];
   while (open.length > 0 && out.length < MAX_FILES) {
@@ -116,7 +135,9 @@ export function walk(host: Host, root: string): string[] {
     for (const entry of host.list(join(root, directory)) ?? []) {
       const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
       if (entry.kind === "file") out.push(path);
-      else if (entry.kind === "directory" && !SKIPPED.has(entry.name)) open.push(path);
+      else if (entry.kind !== "directory" || SKIPPED.has(entry.name)) continue;
+      else if (entry.link === true) links.push(path);
+      else open.push(path);
     }
   }
   return out.sort();
@@ -221,7 +242,7 @@ export function load(host: Host, paths: readonly string[], options: LoadOptions)
     const result =
       found.config === undefined
         ? inferRoot(host, found, focuses, options)
-        : declaredRoot(host, found.config, focuses, options);
+        : declaredRoot(host, found.config, focuses, options, found.within);
     if ("faults" in result) {
       faults.push(...result.faults);
       for (const problem of result.problems) problems.push({ path: found.config!, ...problem });
@@ -243,6 +264,8 @@ interface Found {
   readonly root: string;
   /** The path that was asked for: only contracts that have a file there are wanted. */
   readonly focus: string;
+  /** What the contract file must lie in, links resolved. */
+  readonly within: string;
   /** Directories below that have contract files of their own. */
   readonly claimed: readonly string[];
   /** The path as it was given, for notes. */
@@ -251,10 +274,11 @@ interface Found {
 
 /** Which contract files and which undeclared tree a path stands for. */
 function locate(host: Host, path: string, what: "file" | "directory", options: LoadOptions): Found[] {
-  const declared = (config: string, focus: string): Found => ({
+  const declared = (config: string, focus: string, within = dirname(config)): Found => ({
     key: config,
     config,
     root: dirname(config),
+    within,
     focus,
     claimed: [],
     asked: path,
@@ -266,13 +290,13 @@ function locate(host: Host, path: string, what: "file" | "directory", options: L
   if (above !== undefined) {
     const config = declared(above, path);
     if (what === "file" || dirname(above) === start)
-      return [config, ...(what === "file" ? [] : below(host, start).map((c) => declared(c, dirname(c))))];
+      return [config, ...(what === "file" ? [] : below(host, start).map((c) => declared(c, dirname(c), start)))];
     const touches = declaredTouches(host, above, path, options);
     if (touches) return [config];
   }
-  const undeclared = { key: `infer:${start}`, config: undefined, root: start, focus: path, asked: path };
+  const undeclared = { key: `infer:${start}`, config: undefined, root: start, within: start, focus: path, asked: path };
   if (what === "file") return [{ ...undeclared, claimed: [] }];
-  const configs = below(host, start).map((c) => declared(c, dirname(c)));
+  const configs = below(host, start).map((c) => declared(c, dirname(c), start));
   return [...configs, { ...undeclared, claimed: configs.map((c) => c.root) }];
 }
 
@@ -304,9 +328,22 @@ interface Faulty {
   readonly problems: readonly ConfigProblem[];
 }
 
-function declaredRoot(host: Host, path: string, focuses: readonly string[], options: LoadOptions): LoadedRoot | Faulty {
+function declaredRoot(
+  host: Host,
+  path: string,
+  focuses: readonly string[],
+  options: LoadOptions,
+  within = dirname(path),
+): LoadedRoot | Faulty {
   const root = dirname(path);
   const name = basename(path);
+  // a file that was named is read wherever it lies; one that was found is part of the tree
+  const strange = options.config === undefined && new Fence(host, within).leaves(path);
+  if (strange)
+    return {
+      faults: [`${path}: ${LEADS_OUT}`],
+      problems: [{ message: LEADS_OUT, at: new Source(name, "").span(0, 0) }],
+    };
   const file = readInput(host, path, name, "yaml");
   if (file === undefined) return { faults: [`there is no contract file ${path}`], problems: [] };
   if (file.fault !== undefined)
@@ -327,7 +364,7 @@ function declaredRoot(host: Host, path: string, focuses: readonly string[], opti
     const touches =
       whole || collected.files.some((f) => wanted.some((w) => f.file === w || f.file.startsWith(`${w}/`)));
     if (!touches) continue;
-    for (const f of collected.files) inputs.set(f.file, { file: f.file, kind: f.kind, contract: contractName });
+    for (const f of collected.files) inputs.set(f.file, inputEntry(f, contractName));
     contracts.push(
       buildContract({
         name: contractName,
@@ -425,7 +462,13 @@ function collect(
       continue;
     }
     const paths = reader.expand(pattern).filter((p) => !config.ignore.some((g) => g.matches(p)));
-    if (paths.length === 0) faults.push({ message: `"${pattern}" matches no file under ${reader.root}`, at: place });
+    if (paths.length === 0) {
+      const base = new Glob(normalize(pattern)).base;
+      const message = reader.leaves(base)
+        ? `"${pattern}" leaves the directory of the contract file: "${base}" is a symbolic link out of it`
+        : `"${pattern}" matches no file under ${reader.root}`;
+      faults.push({ message, at: place });
+    }
     const files: InputFile[] = [];
     for (const p of paths) {
       const templated = templates === true || globs.some((g) => g.matches(p)) || isTemplateName(p);
@@ -546,6 +589,10 @@ function inferRoot(host: Host, found: Found, focuses: readonly string[], options
   const paths = reader.walk("").filter((p) => !claimed.some((c) => c !== "" && p.startsWith(`${c}/`)));
   const wanted = new Set(focuses.map((focus) => relativeTo(found.root, focus) ?? ""));
   const { contracts, inputs } = inferContracts(reader, paths, { today: options.today, setting: () => NO_SETTING });
+  for (const file of reader.links) {
+    const reason = reader.leaves(file) ? LEADS_OUT : "a symbolic link to a directory is not followed";
+    inputs.push({ file, kind: "ignored", contract: undefined, reason });
+  }
   const touched = wanted.has("") ? contracts : contracts.filter((c) => c.files.some((f) => wanted.has(f.file)));
   return { root: found.root, config: undefined, contracts: touched, inputs, unclaimed: [] };
 }

@@ -5,6 +5,7 @@ import { basename, dirname, type Host } from "./host.js";
 export function overlayHost(host: Host, files: ReadonlyMap<string, Uint8Array>): Host {
   return {
     read: (path) => files.get(path) ?? host.read(path),
+    real: (path) => (files.has(path) || host.real === undefined ? path : host.real(path)),
     stat: (path) => (files.has(path) ? "file" : host.stat(path)),
     list: (path) => {
       const listed = host.list(path);

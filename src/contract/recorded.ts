@@ -1,8 +1,8 @@
 /** A host that keeps what it was asked and what it answered: a run is the same as long as the answers are. */
 import type { Host } from "./host.js";
 
-/** What was asked (`read`, `stat`, `list`), the path, and a short form of the answer. */
-export type Question = readonly [kind: "r" | "s" | "l", path: string, answer: string];
+/** What was asked (`read`, `stat`, `list`, `real` path), the path, and a short form of the answer. */
+export type Question = readonly [kind: "r" | "s" | "l" | "p", path: string, answer: string];
 
 /** A digest of bytes; two contents must not share one. */
 export type Digest = (bytes: Uint8Array | string) => string;
@@ -46,9 +46,15 @@ export class RecordedHost implements Host {
     const entries = this.#isHidden(path)
       ? undefined
       : this.#host.list(path)?.filter((e) => !this.#isHidden(`${path === "/" ? "" : path}/${e.name}`));
-    const text = entries?.map((e) => `${e.kind} ${e.name}`).join("\0");
+    const text = entries?.map((e) => `${e.kind} ${e.link === true ? "@" : ""}${e.name}`).join("\0");
     this.#keep("l", path, text === undefined ? "" : this.#digest(text));
     return entries;
+  }
+
+  real(path: string): string | undefined {
+    const real = this.#host.real === undefined ? path : this.#host.real(path);
+    this.#keep("p", path, real ?? "");
+    return real;
   }
 
   /** Whether another host would have given the same answers. */
@@ -57,6 +63,7 @@ export class RecordedHost implements Host {
       try {
         if (kind === "r") this.read(path);
         else if (kind === "s") this.stat(path);
+        else if (kind === "p") this.real(path);
         else this.list(path);
       } catch {
         // the answer is kept all the same

@@ -118,12 +118,16 @@ function diffOf(tree: Tree, edits: Parameters<typeof applyFileEdits>[1]): string
   const decode = (bytes: Uint8Array | undefined): string =>
     bytes === undefined ? "" : new TextDecoder().decode(bytes);
   const names = [...new Set(edits.map((e) => e.file))];
-  return names
-    .map((name) => unifiedDiff(decode(tree.get(name)), decode(changed.get(name)), { from: name, to: name }))
-    .join("\n")
-    .split("\n")
-    .slice(0, 60)
-    .join("\n");
+  return (
+    names
+      .map((name) => unifiedDiff(decode(tree.get(name)), decode(changed.get(name)), { from: name, to: name }))
+      .join("\n")
+      .split("\n")
+      .slice(0, 60)
+      .join("\n")
+      // a page with a NUL is no text for git and most viewers
+      .replaceAll("\0", "\u2400")
+  );
 }
 
 function fence(text: string, language = ""): string {

@@ -27,9 +27,21 @@ export interface CodeReader {
 /** The compiler's parser recurses several frames for each bracket. */
 const MAX_BRACKETS = 400;
 
-/** Loads the compiler. */
+/** The compiler is a package of its own, which somebody left out. */
+export class MissingParser extends Error {
+  override readonly name = "MissingParser";
+
+  constructor() {
+    super("TypeScript and JavaScript are read with the package ts-morph, which is not installed: npm install ts-morph");
+  }
+}
+
+/** Loads the compiler. Throws a MissingParser where it is not there. */
 export async function createTypescriptReader(): Promise<CodeReader> {
-  const { ts } = await import("ts-morph");
+  const { ts } = await import("ts-morph").catch((error: unknown) => {
+    if (!/MODULE_NOT_FOUND$/.test((error as { code?: string }).code ?? "")) throw error;
+    throw new MissingParser();
+  });
   return {
     read(text, file) {
       if (text.length > MAX_CODE_LENGTH) return unreadCode("typescript", text, "the file is too long");

@@ -23,6 +23,8 @@ export interface FixRun {
   readonly diagnostics: readonly Diagnostic[];
   /** Files whose fixes were taken back because they broke the file's syntax. */
   readonly reverted: readonly string[];
+  /** Files with fixes that must not be changed. */
+  readonly refused: readonly string[];
   /** false: fixes were still found after the last round. */
   readonly converged: boolean;
 }
@@ -115,11 +117,13 @@ function add(taken: Map<string, Edit[]>, edit: Edit): void {
 
 /**
  * Repairs until no fix is left: edits, re-lints, at most `MAX_ROUNDS` times. `relint` gets the new texts of all files
- * changed so far and gives the findings of that state. A file whose edits bring a new syntax error gets its text back.
+ * changed so far and gives the findings of that state. A file whose edits bring a new syntax error gets its text back. `may`:
+ * whether a file may be changed at all.
  */
 export async function applyFixes(
   diagnostics: readonly Diagnostic[],
   relint: (changed: ReadonlyMap<string, string>) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
+  may: (file: string) => boolean = () => true,
 ): Promise<FixRun> {
   const before = new Map<string, string>();
   const now = new Map<string, string>();
@@ -127,7 +131,13 @@ export async function applyFixes(
   let current = diagnostics;
   let fixed = 0;
   let rounds = 0;
-  let plan = planOf(current, blocked);
+  const refused = new Set<string>();
+  const plannedOf = (found: readonly Diagnostic[]): FixPlan => {
+    for (const { fix } of found)
+      for (const { span } of fix?.edits ?? []) if (!may(span.source.file)) refused.add(span.source.file);
+    return planOf(found, new Set([...blocked, ...refused]));
+  };
+  let plan = plannedOf(current);
   while (plan.edits.length > 0 && rounds < MAX_ROUNDS) {
     rounds++;
     const previous = new Map<string, string>();
@@ -156,7 +166,7 @@ export async function applyFixes(
     }
     fixed += kept;
     current = next;
-    plan = planOf(current, blocked);
+    plan = plannedOf(current);
   }
   const files = new Map<string, { before: string; after: string }>();
   for (const file of [...now.keys()].sort(compareText)) {
@@ -164,7 +174,15 @@ export async function applyFixes(
     if (change.before !== change.after) files.set(file, change);
   }
   const reverted = [...blocked].sort(compareText);
-  return { files, fixed, rounds, diagnostics: current, reverted, converged: plan.edits.length === 0 };
+  return {
+    files,
+    fixed,
+    rounds,
+    diagnostics: current,
+    reverted,
+    refused: [...refused].sort(compareText),
+    converged: plan.edits.length === 0,
+  };
 }
 
 function touches(d: Diagnostic, files: ReadonlySet<string>): boolean {

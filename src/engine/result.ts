@@ -2,7 +2,7 @@
 import type { Diagnostic } from "./diagnostic.js";
 import type { RuleCrash } from "./lint.js";
 
-/** A file that was seen: what it was read as, by which contract; `ignored` with a reason. */
+/** A file that was seen: what it was read as, by which contract; `ignored` with a reason, or why it could not be read. */
 export interface Input {
   readonly file: string;
   readonly kind: string;

@@ -27,11 +27,21 @@ export interface ActionQuestion {
   /** Whether a kind of action is asked for (`quickfix`, `source.fixAll.quorumlint`). */
   readonly wanted: (kind: string) => boolean;
   readonly cancelled: () => boolean;
+  /** What the client can do with edits. */
+  readonly edits: {
+    /** It takes `documentChanges`, edits for a version of a document; else plain `changes`. */
+    readonly versioned: boolean;
+    /** It puts the cursor into an edit, on the reason that is to be written. */
+    readonly snippets: boolean;
+  };
 }
 
 export const FIX_ALL = "source.fixAll.quorumlint";
 /** More offers to accept are not tried: each costs a check. */
 const MOST_TRIED = 3;
+
+/** What the user is to replace by the reason. */
+const WHY = "say why";
 
 /** How a comment is begun in a kind of file; ACL files and JSON have none. */
 const COMMENT: { readonly [K in FileKind]?: string } = {
@@ -96,15 +106,32 @@ function about(question: ActionQuestion, finding: Finding): { diagnostics?: LspD
   return known === undefined ? {} : { diagnostics: [known] };
 }
 
-/** Edits in files relative to `root`; open buffers are named with their version, so that a late edit is refused. */
-function workspaceEdit(question: ActionQuestion, root: string, edits: readonly Edit[]): WorkspaceEdit {
+/** An edit of LSP 3.18 with places for the cursor, which the library of 3.17 does not know yet. */
+interface SnippetEdit {
+  readonly range: TextEdit["range"];
+  readonly snippet: { readonly kind: "snippet"; readonly value: string };
+}
+
+/**
+ * Edits in files relative to `root`; open buffers are named with their version, so that a late edit is refused. `fill`: a
+ * part of the new text that the user is to replace, where the client can lead there.
+ */
+function workspaceEdit(question: ActionQuestion, root: string, edits: readonly Edit[], fill?: string): WorkspaceEdit {
+  const { versioned, snippets } = question.edits;
   const byPath = new Map<string, TextEdit[]>();
   for (const { span, newText } of edits) {
     const path = `${root}/${span.source.file}`;
     const list = byPath.get(path) ?? [];
-    list.push({ range: rangeOf(span), newText });
+    const range = rangeOf(span);
+    const at = fill === undefined || !versioned || !snippets ? -1 : newText.indexOf(fill);
+    const edit: TextEdit | SnippetEdit =
+      at < 0
+        ? { range, newText }
+        : { range, snippet: { kind: "snippet", value: snippetOf(newText, at, at + fill!.length) } };
+    list.push(edit as TextEdit);
     byPath.set(path, list);
   }
+  if (!versioned) return { changes: Object.fromEntries([...byPath].map(([path, own]) => [question.uri(path), own])) };
   return {
     documentChanges: [...byPath].map(([path, own]) => ({
       textDocument: { uri: question.uri(path), version: question.session.version(path) ?? null },
@@ -113,11 +140,17 @@ function workspaceEdit(question: ActionQuestion, root: string, edits: readonly E
   };
 }
 
+/** A text as a snippet whose one place is selected when it is put in. */
+function snippetOf(text: string, from: number, to: number): string {
+  const plain = (part: string): string => part.replace(/[\\$}]/g, "\\$&");
+  return `${plain(text.slice(0, from))}\${1:${plain(text.slice(from, to))}}${plain(text.slice(to))}`;
+}
+
 async function acceptAction(question: ActionQuestion, finding: Finding): Promise<CodeAction | undefined> {
   const { diagnostic, path, root } = finding;
   if (diagnostic === undefined || diagnostic.rule === SUPPRESSION_RULE) return undefined;
   const { session } = question;
-  const reason = `accepted ${question.today}: say why`;
+  const reason = `accepted ${question.today}: ${WHY}`;
   const seen = (await session.seen(path)).find((s) => s.root.root === root);
   const marker = seen === undefined ? undefined : COMMENT[seen.input.kind];
   const tries: { title: string; edit: Edit }[] = [];
@@ -140,7 +173,7 @@ async function acceptAction(question: ActionQuestion, finding: Finding): Promise
     const after = await session.foresee(new Map([[changed, applyEdits(edit.span.source, [edit])]]));
     if (question.cancelled()) return undefined;
     if (after === undefined || !accepted(after, await session.findings(path), finding)) continue;
-    return { title, kind: "quickfix", edit: workspaceEdit(question, root, [edit]), ...about(question, finding) };
+    return { title, kind: "quickfix", edit: workspaceEdit(question, root, [edit], WHY), ...about(question, finding) };
   }
   return undefined;
 }

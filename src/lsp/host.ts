@@ -12,6 +12,7 @@ export class EditorHost implements Host {
   readonly #buffers = new Map<string, Uint8Array>();
   readonly #reads = new Map<string, Uint8Array | undefined>();
   readonly #stats = new Map<string, "file" | "directory" | undefined>();
+  readonly #reals = new Map<string, string | undefined>();
   readonly #lists = new Map<string, Listing>();
   /** The client tells of files that change; without that the disk is looked at again after a while. */
   watched = false;
@@ -29,7 +30,7 @@ export class EditorHost implements Host {
 
   /** Something happened to a path on the disk: what is known of it, of all below it and of its directory is forgotten. */
   forget(path: string): void {
-    for (const map of [this.#reads, this.#stats, this.#lists]) {
+    for (const map of [this.#reads, this.#stats, this.#reals, this.#lists]) {
       map.delete(path);
       for (const key of map.keys()) if (key.startsWith(`${path}/`)) map.delete(key);
     }
@@ -47,6 +48,7 @@ export class EditorHost implements Host {
     this.#since = now;
     this.#reads.clear();
     this.#stats.clear();
+    this.#reals.clear();
     this.#lists.clear();
   }
 
@@ -64,6 +66,15 @@ export class EditorHost implements Host {
     if (this.#stats.has(path)) return this.#stats.get(path);
     const found = this.#disk.stat(path);
     this.#stats.set(path, found);
+    return found;
+  }
+
+  real(path: string): string | undefined {
+    // what the editor shows, it has read itself
+    if (this.#buffers.has(path)) return path;
+    if (this.#reals.has(path)) return this.#reals.get(path);
+    const found = this.#disk.real(path);
+    this.#reals.set(path, found);
     return found;
   }
 

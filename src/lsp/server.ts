@@ -37,6 +37,7 @@ export async function lspCommand(): Promise<number> {
   let relatedInformation = false;
   let watchable = false;
   let folderEvents = false;
+  let edits = { versioned: false, snippets: false };
   /** What each contract file declared when it was last valid: completion helps while it is not. */
   const lastValid = new Map<string, readonly LoadedRoot[]>();
 
@@ -82,6 +83,8 @@ export async function lspCommand(): Promise<number> {
     relatedInformation = textDocument?.publishDiagnostics?.relatedInformation === true;
     watchable = workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
     folderEvents = workspace?.workspaceFolders === true;
+    const able: { documentChanges?: boolean; snippetEditSupport?: boolean } | undefined = workspace?.workspaceEdit;
+    edits = { versioned: able?.documentChanges === true, snippets: able?.snippetEditSupport === true };
     const root = params.rootUri ?? (params.rootPath ? uriOf(params.rootPath) : undefined);
     const folders = params.workspaceFolders?.map((f) => f.uri) ?? (root === undefined ? [] : [root]);
     session.setFolders(folders.flatMap((uri) => pathOf(uri) ?? []));
@@ -197,6 +200,7 @@ export async function lspCommand(): Promise<number> {
       wanted: (kind) =>
         context.only === undefined || context.only.some((only) => kind === only || kind.startsWith(`${only}.`)),
       cancelled: () => token.isCancellationRequested,
+      edits,
     });
   });
 

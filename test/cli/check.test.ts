@@ -3,6 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv";
 import { afterAll, describe, expect, it } from "vitest";
+import { commandTree } from "../../src/cli/main.js";
+import { COMMANDS } from "../../src/cli/usage.js";
 import { root } from "../support.js";
 import { edit, goldenCopy, quorumlint, removeTemporary, temporary } from "./run.js";
 
@@ -102,6 +104,7 @@ describe("exit codes", () => {
     ],
     ["a path that is not there", ["check", "no/such/path"], "no/such/path"],
     ["a rule to explain that is not there", ["explain", "k8s/exec-prob"], 'did you mean "k8s/exec-probe"'],
+    ["a command that is not there", ["grpah", "fixtures/redis-lab"], 'did you mean "graph"'],
     ["a severity that is not there", ["check", "--fail-on", "fatal"], "fatal"],
   ])("2: %s", (_, args, text) => {
     const run = quorumlint(args as string[]);
@@ -149,6 +152,11 @@ describe("exit codes", () => {
     const run = quorumlint(["check", folder]);
     expect(run.stderr).toMatch(message);
     expect(run.code).toBe(2);
+  });
+
+  it("the commands that a typing error is compared with are all there are", () => {
+    const names = commandTree(() => async () => {}).commands.map((c) => c.name());
+    expect([...COMMANDS].sort()).toEqual(names.sort());
   });
 
   it("0 with a note: a directory without anything to check", () => {
@@ -241,6 +249,35 @@ describe("bad input", () => {
     const { result } = json(["check", folder]);
     expect(result.diagnostics.length).toBeGreaterThan(0);
     expect(quorumlint(["check", folder]).stdout).not.toContain("\u001b[31m");
+  });
+});
+
+describe("colours", () => {
+  const ESCAPE = "\x1b[";
+  const coloured = (args: readonly string[], env: Record<string, string>): boolean => {
+    const folder = temporary();
+    writeFileSync(join(folder, "users.acl"), "user default on nopass ~* &* +@all\n");
+    return quorumlint(["check", folder, ...args], { env: { NO_COLOR: "", ...env } }).stdout.includes(ESCAPE);
+  };
+
+  it.each([
+    [false, [], { FORCE_COLOR: "0" }],
+    [false, [], { FORCE_COLOR: "false" }],
+    [true, [], { FORCE_COLOR: "1" }],
+    [true, [], { FORCE_COLOR: "true" }],
+    [false, [], { FORCE_COLOR: "1", NO_COLOR: "1" }],
+    [false, ["--no-color"], { FORCE_COLOR: "1" }],
+    [true, ["--color"], { FORCE_COLOR: "0", NO_COLOR: "1" }],
+  ] as const)("%s with %j and %j", (expected, args, env) => {
+    expect(coloured(args, env)).toBe(expected);
+  });
+
+  it("never in a file, nor in a format that is data", () => {
+    const folder = temporary();
+    writeFileSync(join(folder, "users.acl"), "user default on nopass ~* &* +@all\n");
+    const out = join(folder, "out.txt");
+    const run = quorumlint(["check", folder, "--color", "--format", `pretty=${out}`, "--format", "json"]);
+    expect(readFileSync(out, "utf8") + run.stdout).not.toContain(ESCAPE);
   });
 });
 

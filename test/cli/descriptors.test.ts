@@ -1,5 +1,6 @@
 /** Which parsers of code a run loads: none where no contract asks, and none again when the files were read before. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../support.js";
@@ -85,5 +86,20 @@ describe("suppressions in code", () => {
     expect(check(folder)).toMatchObject({ code: 0 });
     edit(folder, ts, "// quorumlint: ignore[program/descriptor-drift] renamed in the next release\n", "");
     expect(check(folder).code).toBe(1);
+  });
+
+  it("where the package of one is missing, that is one sentence and exit 2, not a bug", () => {
+    const product = temporary();
+    for (const part of ["bin", "dist", "package.json"])
+      cpSync(join(root, part), join(product, part), { recursive: true, filter: (path) => !path.includes(".cache") });
+    const folder = goldenCopy();
+    edit(folder, "src/main/ts/redis/programs.ts", "export const", `// ${process.pid} alone\nexport const`);
+    const run = spawnSync(process.execPath, [join(product, "bin/quorumlint.js"), "check", folder], {
+      encoding: "utf8",
+    });
+    expect(run.stderr).toBe(
+      "quorumlint: TypeScript and JavaScript are read with the package ts-morph, which is not installed: npm install ts-morph\n",
+    );
+    expect([run.status, run.stdout]).toEqual([2, ""]);
   });
 });

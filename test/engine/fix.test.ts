@@ -176,6 +176,14 @@ describe("applyFixes", () => {
     expect(run.diagnostics).toHaveLength(1);
   });
 
+  it("leaves files alone that must not be changed, and names them", async () => {
+    const { lint, first } = linter({ odd: "on", good: "on" }, (_, at) => [[at, at + 2, "off"]]);
+    const run = await applyFixes(first, lint, (file) => file !== "odd");
+    expect([...run.files.keys()]).toEqual(["good"]);
+    expect(run).toMatchObject({ refused: ["odd"], reverted: [], fixed: 1, converged: true });
+    expect(run.diagnostics.map((d) => d.at.source.file)).toEqual(["odd"]);
+  });
+
   it("does nothing without fixes", async () => {
     const source = new Source("f", "x");
     const run = await applyFixes([fixable(source, 0, [], { fix: undefined })], () => {

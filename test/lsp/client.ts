@@ -29,6 +29,8 @@ export interface ClientOptions {
   readonly folders?: readonly string[];
   /** The client tells of changed files when it is asked to. */
   readonly watches?: boolean;
+  /** What it can do with edits; default: versioned ones without snippets. */
+  readonly edits?: { readonly documentChanges?: boolean; readonly snippetEditSupport?: boolean };
 }
 
 export class Client {
@@ -68,6 +70,7 @@ export class Client {
         textDocument: { publishDiagnostics: { relatedInformation: true, versionSupport: true } },
         workspace: {
           workspaceFolders: true,
+          workspaceEdit: options.edits ?? { documentChanges: true },
           ...(options.watches === true ? { didChangeWatchedFiles: { dynamicRegistration: true } } : {}),
         },
       },
@@ -224,7 +227,12 @@ export class Client {
 
   /** Applies an action's edits to the open files, versions checked as editors do. */
   apply(action: CodeAction): void {
-    for (const change of (action.edit!.documentChanges ?? []) as TextDocumentEdit[]) {
+    const { changes, documentChanges } = action.edit!;
+    const plain = Object.entries(changes ?? {}).map(([uri, edits]) => {
+      const version = [...this.#texts].find(([file]) => this.uri(file) === uri)?.[1].version ?? null;
+      return { textDocument: { uri, version }, edits };
+    });
+    for (const change of (documentChanges ?? plain) as TextDocumentEdit[]) {
       const file = [...this.#texts.keys()].find((f) => this.uri(f) === change.textDocument.uri);
       if (file === undefined) throw new Error(`${change.textDocument.uri} is not open`);
       const known = this.#texts.get(file)!;

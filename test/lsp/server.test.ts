@@ -1,5 +1,5 @@
 /** The language server as a process: what an editor shows while somebody types in several files. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -226,6 +226,21 @@ describe("folders and files", () => {
     await c.untilRules(SENTINEL);
   });
 
+  it("links that lead out of the folder are findings, not silence: an ACL, the contract file", async () => {
+    const folder = goldenCopy();
+    const outside = temporary();
+    renameSync(join(folder, ACL), join(outside, "users.acl"));
+    symlinkSync(join(outside, "users.acl"), join(folder, ACL));
+    const c = await start(folder);
+    const [shown] = await c.until(ACL, (all) => all.length > 0);
+    expect(shown!.message).toContain("a symbolic link leads out of the directory");
+    renameSync(join(folder, CONTRACT), join(outside, CONTRACT));
+    symlinkSync(join(outside, CONTRACT), join(folder, CONTRACT));
+    c.open(CONF);
+    const [fault] = await c.until(CONTRACT, (all) => all.length > 0);
+    expect(fault!.message).toContain("a symbolic link leads out of the directory");
+  });
+
   it("files created, changed and deleted on the disk", async () => {
     const c = await start(goldenCopy(), { watches: true });
     c.open(SENTINEL);
@@ -393,6 +408,35 @@ describe("code actions", () => {
     expect(c.text(CONTRACT)).toMatch(
       /\nsuppress:\n {2}- \{ rule: acl\/sentinel-control-user, file: infra\/redis-lab\/config\/redis-users\.acl\.tmpl, reason: "accepted /,
     );
+  });
+
+  it("leads the cursor to the reason where the client takes snippets, and sends plain edits where it knows no versions", async () => {
+    for (const edits of [{ documentChanges: true, snippetEditSupport: true }, {}]) {
+      const c = await start(goldenCopy(), { edits });
+      for (const file of [SENTINEL, CONF]) c.open(file);
+      await c.untilRules(SENTINEL);
+      c.type(SENTINEL, "minAvailable: 2", "minAvailable: 3 # ${A} }");
+      const [budget] = await c.untilRules(SENTINEL, "k8s/disruption-budget");
+      const [accept] = (await c.actions(SENTINEL, budget!.range)).filter((a) => a.title.startsWith("Accept"));
+      if ("documentChanges" in edits) {
+        const [change] = accept!.edit!.documentChanges as unknown as { edits: { snippet: { value: string } }[] }[];
+        expect(change!.edits[0]!.snippet.value).toMatch(
+          /^ {2}# quorumlint: ignore\[k8s\/disruption-budget\] accepted \d{4}-\d\d-\d\d: \$\{1:say why\}\n$/,
+        );
+      } else {
+        expect(accept!.edit!.documentChanges).toBeUndefined();
+        expect(Object.keys(accept!.edit!.changes!)).toEqual([c.uri(SENTINEL)]);
+        c.apply(accept!);
+        await c.untilRules(SENTINEL);
+      }
+      // a fix has nothing to fill in
+      c.type(CONF, "appendfsync everysec", "appendfsync everysec # log");
+      const [shown] = await c.until(CONF, (all) => all.some((d) => d.code === "redis/directive"));
+      const fix = (await c.actions(CONF, shown!.range)).find((a) => a.isPreferred === true)!;
+      c.apply(fix);
+      await c.untilRules(CONF);
+      expect(await c.stop()).toBe(0);
+    }
   });
 
   it("a second entry joins the first", async () => {

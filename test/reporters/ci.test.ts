@@ -1,10 +1,12 @@
 /** What is special about the formats of CI systems. */
+import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { github } from "../../src/reporter/github.js";
 import { gitlab } from "../../src/reporter/gitlab.js";
 import { junit } from "../../src/reporter/junit.js";
 import { escapeMarkdown, markdown } from "../../src/reporter/markdown.js";
 import { Source } from "../../src/text/source.js";
+import { codeQualitySchema } from "./gitlab-schema.js";
 import { clean, context, diagnostic, hard, result, resultOf } from "./sample.js";
 import { elements, parseXml } from "./xml.js";
 
@@ -40,6 +42,18 @@ describe("GitHub annotations", () => {
 });
 
 describe("GitLab code quality", () => {
+  it("keeps to the documented shape", () => {
+    const validate = new Ajv({ allErrors: true, strict: false }).compile(codeQualitySchema);
+    for (const log of [gitlab(result, context), gitlab(clean, context)]) {
+      validate(JSON.parse(log));
+      expect(validate.errors).toBeNull();
+    }
+    const [issue] = JSON.parse(gitlab(result, context));
+    expect(validate([{ ...issue, severity: "error" }])).toBe(false);
+    expect(validate([{ ...issue, location: { ...issue.location, path: `./${issue.location.path}` } }])).toBe(false);
+    expect(validate([{ ...issue, fingerprint: undefined }])).toBe(false);
+  });
+
   it("has what GitLab asks for, and a fingerprint of its own for each finding", () => {
     const issues = JSON.parse(gitlab(result, context));
     expect(issues).toHaveLength(hard.length);

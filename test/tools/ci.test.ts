@@ -3,9 +3,11 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { validateAction, validateWorkflow } from "@action-validator/core";
+import { Ajv } from "ajv";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { edit, goldenCopy, removeTemporary, temporary } from "../cli/run.js";
+import { codeQualitySchema, gitlabJobSchema } from "../reporters/gitlab-schema.js";
 import { root } from "../support.js";
 import { recipe } from "./recipe.js";
 
@@ -200,6 +202,14 @@ describe("GitLab template", () => {
     return made.status;
   }
 
+  it("is a job as GitLab reads it", () => {
+    const validate = new Ajv({ allErrors: true, strict: false }).compile(gitlabJobSchema);
+    validate(template);
+    expect(validate.errors).toBeNull();
+    expect(validate({ quorumlint: { ...job, artifacts: { when: "ever" } } })).toBe(false);
+    expect(validate({ quorumlint: { ...job, script: [] } })).toBe(false);
+  });
+
   it("leaves the reports that it declares, and fails on a finding only", () => {
     expect(job.artifacts.when).toBe("always");
     const folder = goldenCopy();
@@ -210,6 +220,7 @@ describe("GitLab template", () => {
     edit(folder, "infra/redis-lab/k3s/redis-sentinel.yaml", "minAvailable: 2", "minAvailable: 3");
     expect(runScript(folder)).toBe(1);
     const report = JSON.parse(readFileSync(join(folder, job.artifacts.reports["codequality"]!), "utf8"));
+    expect(new Ajv({ strict: false }).validate(codeQualitySchema, report)).toBe(true);
     expect(report).toHaveLength(1);
     expect(report[0].check_name).toBe("k8s/disruption-budget");
     expect(report[0].location.path).toBe("infra/redis-lab/k3s/redis-sentinel.yaml");

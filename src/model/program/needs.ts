@@ -105,14 +105,17 @@ export function clientCommands(contract: Contract, user: string): readonly Clien
 
 /** Whether one ACL pattern is needed: it covers something alone, or nothing covers it any more without the pattern. */
 export function isUsed(pattern: AclPattern, all: readonly AclPattern[], needs: readonly KeyNeed[]): boolean {
-  const others = all.filter((p) => p !== pattern).map((p) => p.glob);
-  return needs.some((need) => {
+  const reached = needs.flatMap((need) => {
     const bits = (need.access.includes("R") ? 1 : 0) | (need.access.includes("W") ? 2 : 0);
-    if (need.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
-    if (need.command === "evalsha" && pattern.access !== 3) return false;
+    if (need.command !== "evalsha" && (pattern.access & bits) !== bits) return [];
+    if (need.command === "evalsha" && pattern.access !== 3) return [];
     const glob = keyPatternGlob(need.pattern);
-    if (disjointPrefix(pattern.glob, glob)) return false;
-    if (globIncludes([pattern.glob], glob) !== false) return true;
-    return globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false;
+    return disjointPrefix(pattern.glob, glob) ? [] : [glob];
   });
+  // one pattern against one is quickly decided, and nearly always enough
+  if (reached.some((glob) => globIncludes([pattern.glob], glob) !== false)) return true;
+  const others = all.filter((p) => p !== pattern).map((p) => p.glob);
+  return reached.some(
+    (glob) => globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false,
+  );
 }

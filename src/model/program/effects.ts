@@ -8,7 +8,7 @@ import { type Call, type Guard, guard, guardsOf, type Loop, literalText } from "
 import type { Proto } from "./ir.js";
 import { type Access, type KeySpecs, keyWords } from "./keyspecs.js";
 import { head, isWrite, SIZES, type TimeUnit, TRIMS, UNBOUNDED, type Unbounded } from "./knowledge.js";
-import type { TimeToLive } from "./lifetime.js";
+import type { Immortal, TimeToLive } from "./lifetime.js";
 import { type Exit, Machine, type UnknownKind } from "./machine.js";
 import { type Origin, originOf, originsOf } from "./origin.js";
 import { base, type Fact, type Facts, type Term, type Terms, truth } from "./term.js";
@@ -121,6 +121,26 @@ class PathOf implements ResultPath {
       this.#calls = this.#all.filter((c) => c.order < this.#from.calls && !contradictAny(c.facts, held));
     }
     return this.#calls;
+  }
+}
+
+class ImmortalOf implements MissingTtl {
+  readonly call: Call;
+  readonly term: Term;
+  readonly origins: readonly Origin[];
+  readonly unclear: boolean;
+  readonly #facts: Facts | undefined;
+
+  constructor({ call, key, facts, unclear }: Immortal, terms: Terms) {
+    this.call = call;
+    this.term = key;
+    this.origins = originsOf(key, terms, call.facts);
+    this.unclear = unclear;
+    this.#facts = facts;
+  }
+
+  get guards(): readonly Guard[] {
+    return guardsOf(this.#facts);
   }
 }
 
@@ -389,15 +409,7 @@ export class ScriptEffects {
   /** Keys that are left without a time to live on some path; the first path of each write. */
   get missingTtl(): readonly MissingTtl[] {
     return this.#once("missing", () =>
-      [...this.#machine.lifetimes.immortal.values()].map((i) => ({
-        call: i.call,
-        term: i.key,
-        origins: originsOf(i.key, this.terms, i.call.facts),
-        get guards() {
-          return guardsOf(i.facts);
-        },
-        unclear: i.unclear,
-      })),
+      [...this.#machine.lifetimes.immortal.values()].map((i) => new ImmortalOf(i, this.terms)),
     );
   }
 

@@ -139,13 +139,14 @@ function look(guard: Guard, key: Term | undefined): Look {
       if (of !== undefined && (key === undefined || base(of) === base(key))) out.stored = true;
     } else if (t.kind === "opaque" && t.from.length === 0) out.opaque = true;
   };
-  walk(guard.left, visit);
-  if (guard.right !== undefined) walk(guard.right, visit);
+  // that two texts are equally long says nothing of them
+  walk(guard.left, visit, false);
+  if (guard.right !== undefined) walk(guard.right, visit, false);
   return out;
 }
 
 /** Visits a term and what it is made of (words of a command, but not its key), as far as a bound allows. */
-function walk(term: Term, visit: (t: Term) => void): void {
+function walk(term: Term, visit: (t: Term) => void, lengths = true): void {
   let left = 300;
   const seen = new Set<Term>();
   const step = (t: Term): void => {
@@ -160,8 +161,10 @@ function walk(term: Term, visit: (t: Term) => void): void {
         step(t.of);
         step(t.key);
         return;
-      case "convert":
       case "length":
+        if (lengths) step(t.of);
+        return;
+      case "convert":
       case "not":
         step(t.of);
         return;

@@ -69,8 +69,12 @@ function siteOf(call: Called, programs: readonly Program[]): CallSite | undefine
   if (second.data.kind === "number" && name !== "execute") {
     const n = second.data.value;
     if (!Number.isInteger(n) || n < 0) return undefined;
-    const all = spread ? undefined : flat(rest);
-    return site(n, at(second), all === undefined || all < n ? undefined : all - n);
+    if (spread) return site(n, at(second), undefined);
+    const all = flat(rest);
+    // keys that are not known are one word each: what follows them is counted
+    const single = rest.slice(0, n).every((k) => k.data.kind !== "list");
+    const argv = all === undefined ? (single && rest.length > n ? flat(rest.slice(n)) : undefined) : all - n;
+    return site(n, at(second), argv === undefined || argv < 0 ? undefined : argv);
   }
   if (second.data.kind === "record") {
     const { fields, open } = second.data;

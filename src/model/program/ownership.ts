@@ -49,7 +49,7 @@ export function ownershipOf(
     }
     const seen = look(guard, key);
     if (seen.opaque) unclear = true;
-    if (!seen.stored || !seen.input || denies(guard)) continue;
+    if (!seen.stored || !seen.input || denies(guard) || deniesAll(guard)) continue;
     tested = true;
     for (const i of seen.argv) argv.add(i);
   }
@@ -118,6 +118,12 @@ function alternativesOf(
 function denies({ op, left, right }: Guard): boolean {
   if (op === "false") return left.kind === "reply" || left.kind === "item";
   return op === "equal" && right?.kind === "literal" && Number(right.value) === 0;
+}
+
+/** One of several compares fails (`not (a == x and b == y)`): a guard that holds when the owner is somebody else. */
+function deniesAll({ op, left }: Guard): boolean {
+  const sides = alternativesOf(left, op === "true" ? true : op === "false" ? false : undefined);
+  return sides?.every(({ term, holds }) => term.kind === "compare" && term.op === "eq" && !holds) === true;
 }
 
 interface Look {

@@ -1,7 +1,9 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { comparesInput, keyTitle, locksOf } from "../../src/model/program/locks.js";
+import type { ManifestProgram } from "../../src/model/program/manifest.js";
 import { ownershipOf } from "../../src/model/program/ownership.js";
 import type { ProgramSet } from "../../src/model/program/programs.js";
+import { fencedCards } from "../../src/model/program/readiness.js";
 
 export default defineRule({
   severity: "error",
@@ -34,14 +36,30 @@ export default defineRule({
       text: "{program} of class {class} is called fenced; only a lock with a token is",
       help: 'Call it "none".',
     },
+    card: {
+      text: "{card} is {state}, and none of its programs {what}",
+      help: "A fenced lock needs a program that counts a token at each acquisition and one that refuses a token below the highest seen.",
+    },
+    database: {
+      text: "{program} gives {key} as a lease: the instances of a {what} are kept apart by a lock of the database",
+      help: "Name the advisory lock of the database for it: a lease of Redis may be held twice after a failover.",
+    },
     shared: {
       text: "{key} of {program} ({class}) is a key of {other} ({otherClass}) too: two kinds of lock in one key",
       help: "Give each kind of lock keys of its own.",
     },
   },
   on: {
+    Contract(contract, { report }) {
+      for (const { id, state, at, lacks } of fencedCards(contract, locksOf(contract))) {
+        for (const what of lacks) report("card", { card: id, state, what: DOES[what] }, at);
+      }
+    },
     Program(program, { contract, report }) {
       const { entry } = program;
+      const takes = entry !== undefined && (locksOf(contract).of(program)?.acquires.length ?? 0) > 0;
+      const many = takes && entry.guarantee?.value !== "fenced" ? instancesOf(entry) : undefined;
+      if (many !== undefined) report("database", Object.assign({ program: program.name }, many), many.at);
       if (entry?.guarantee === undefined) return;
       const { guarantee } = entry;
       const kind = entry.class?.value;
@@ -105,6 +123,23 @@ export default defineRule({
     },
   },
 });
+
+const DOES = {
+  token: "counts a fencing token",
+  watermark: "keeps the highest token that it has seen",
+} as const;
+
+/** What several instances run at the same time and only one may do, by the words of the keys. */
+const INSTANCES = /(?:^|[^a-z])(outbox|scheduler)(?:s|es)?(?:$|[^a-z])/i;
+
+/** The key of a lock that keeps the instances of a scheduler or an outbox apart. */
+function instancesOf({ keys }: ManifestProgram): { key: string; what: string; at: Spot } | undefined {
+  for (const { name, pattern } of keys) {
+    const what = INSTANCES.exec(pattern.value)?.[1];
+    if (what !== undefined) return { key: name.value, what: what.toLowerCase(), at: pattern.at };
+  }
+  return undefined;
+}
 
 type Spot = NonNullable<ProgramSet["programs"][number]["entry"]>["at"];
 

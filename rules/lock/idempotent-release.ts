@@ -36,11 +36,11 @@ export default defineRule({
       const key = locks.leaseKey(lock);
       if (key === undefined) return;
       const seen = new Set<number>();
-      for (const { result, exit, at, guards } of pathsWhen(lock.effects, key, "nobody")) {
+      for (const { result, exit, empty, at, guards } of pathsWhen(lock.effects, key, "nobody")) {
         // What the script refuses before it looks at the lock (a malformed argument) is another matter.
         if (guards.every((g) => g.right === undefined && g.left.kind === "compute") || seen.has(at.start)) continue;
         if (result.kind === "error" || exit === "error") report("error", { program: program.name }, at);
-        else if (exit === "end" && lock.entry.result?.type.value !== "nil") {
+        else if (empty && lock.entry.result?.type.value !== "nil") {
           report("nothing", { program: program.name }, lock.entry.result?.at ?? program.at, {
             related: [{ at: lock.script.head, message: "the script" }],
           });

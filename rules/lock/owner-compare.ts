@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { isCrossed } from "../../src/model/program/fields.js";
 import { blindChanges } from "../../src/model/program/inferred-locks.js";
 import { comparesInput, ENDS, EXTENDS, keyTitle, locksOf } from "../../src/model/program/locks.js";
 import { ownershipOf, storesBefore, testedInLoops } from "../../src/model/program/ownership.js";
@@ -52,10 +53,12 @@ export default defineRule({
         };
         if (!same.tested) report("blind", words, call.commandAt);
         else if (own) {
-          const { argv, either } = ownershipOf(call, undefined, effects.terms);
+          const { argv, either } = ownershipOf(call, undefined, effects.terms, (t) =>
+            isCrossed(t, entry, locks.fields),
+          );
           const missing = identity.filter((i) => !argv.has(i));
           const compared = identity.filter((i) => argv.has(i)).map(name);
-          if (missing.length > 0 && (argv.size > 0 || either)) {
+          if (missing.length > 0 && (argv.size > 0 || either || same.argv.size > 0)) {
             const rest = compared.length > 0 ? compared.join(" and ") : either ? "one of several" : "something else";
             report("partial", { ...words, missing: missing.map(name).join(" and "), compared: rest }, call.commandAt);
           }

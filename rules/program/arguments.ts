@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { crossings } from "../../src/model/program/crossed.js";
+import { callSites } from "../../src/model/program/descriptor/callsites.js";
 
 export default defineRule({
   severity: "error",
@@ -27,6 +28,14 @@ export default defineRule({
       text: "{place} meets the argument {given} (ARGV[{index}]), and {meant} is another argument: the two are swapped",
       inferred: "off",
     },
+    "call-keys": {
+      text: "{call} passes {actual} keys to {program}, which takes {count}",
+      inferred: "error",
+    },
+    "call-arguments": {
+      text: "{call} passes {actual} arguments to {program}, which takes {count}",
+      inferred: "off",
+    },
     "argument-unused": {
       text: "{program} declares the argument {name} (ARGV[{index}]), which {file} never uses",
       inferred: "off",
@@ -34,6 +43,21 @@ export default defineRule({
     },
   },
   on: {
+    ProgramSet(set, { contract, report }) {
+      for (const { program, name, keys, keysAt, argv, argvAt } of callSites(set, contract.programs)) {
+        const { entry, keyCount } = program;
+        const data = { call: name, program: program.name };
+        if (keyCount !== undefined && keyCount.value !== keys) {
+          const related = [{ at: keyCount.at, message: "the keys that are declared" }];
+          report("call-keys", Object.assign({ actual: keys, count: keyCount.value }, data), keysAt, { related });
+        } else if (argv !== undefined && entry?.place("argv") !== undefined && entry.argv.length !== argv) {
+          const related = [{ at: entry.place("argv")!, message: "the arguments that are declared" }];
+          report("call-arguments", Object.assign({ actual: argv, count: entry.argv.length }, data), argvAt, {
+            related,
+          });
+        }
+      }
+    },
     Program({ entry, keyCount, script, name: program }, { report }) {
       const effects = script?.effects;
       if (script === undefined || effects === undefined) return;

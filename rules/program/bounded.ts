@@ -43,11 +43,14 @@ export default defineRule({
       const entry = script.programs.find((p) => p.entry !== undefined)?.entry;
       const max = entry?.bounds?.maxItems;
       for (const { call, max: count, at } of max === undefined ? [] : effects.limits) {
-        if (count <= max!.value) continue;
-        const data = { command: (call.command ?? "").toUpperCase(), count, program: script.programs[0]!.name };
-        report("above", Object.assign({ max: max!.value }, data), at, {
-          related: [{ at: max!.at, message: "what is declared" }],
-        });
+        if (count !== undefined && count <= max!.value) continue;
+        const related = [{ at: max!.at, message: "what is declared" }];
+        const command = (call.command ?? "").toUpperCase();
+        if (count === undefined) report("argument", { command }, at, { related });
+        else {
+          const data = { command, count, program: script.programs[0]!.name, max: max!.value };
+          report("above", data, at, { related });
+        }
       }
       for (const { call, kind, wordAt, bound } of effects.unbounded) {
         const command = (call.command ?? "").toUpperCase();

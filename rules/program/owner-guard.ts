@@ -2,6 +2,7 @@ import { defineRule } from "../../src/engine/rule.js";
 import type { Call } from "../../src/model/program/call.js";
 import { type Claims, claimsOf, isFree } from "../../src/model/program/claims.js";
 import type { ScriptEffects } from "../../src/model/program/effects.js";
+import { isCrossed } from "../../src/model/program/fields.js";
 import { comparesByIndex, isGuardedBy } from "../../src/model/program/judge.js";
 import type { ManifestProgram } from "../../src/model/program/manifest.js";
 import { literalTexts } from "../../src/model/program/texts.js";
@@ -52,7 +53,7 @@ export default defineRule({
           });
           continue;
         }
-        const bad = writes.find((w) => !isGuardedBy(w, terms, index));
+        const bad = writes.find((w) => !isGuardedBy(w, terms, index, (t) => isCrossed(t, entry, claims.fields)));
         if (bad === undefined) continue;
         const argument = entry.argv[index - 1]!;
         report("unguarded", { program, what, argument: argument.name.value }, bad.commandAt, {

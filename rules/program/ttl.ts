@@ -57,8 +57,12 @@ export default defineRule({
         return;
       const undeclared = new Set<string>();
       const written = new Set<string>();
+      let any = false;
       for (const use of effects.keys) {
         const key = declaredKey(entry, use.origin);
+        // an entry of KEYS that is chosen at run time may be any
+        const open = use.origin.kind === "keys" || use.origin.kind === "derived" || use.origin.kind === "unknown";
+        if (open && key === undefined && use.access.includes("W")) any = true;
         if (key !== undefined && use.access.includes("W")) written.add(key.name.value);
       }
       for (const m of effects.missingTtl) {
@@ -109,7 +113,7 @@ export default defineRule({
             report("exceeds", { key: name, actual: most, max: bound }, at, { related });
         }
       }
-      if (!effects.commandsComplete) return;
+      if (any || !effects.commandsComplete) return;
       for (const ttl of entry.ttl) {
         const known = entry.keys.some((k) => k.name.value === ttl.key.value);
         if (known && !written.has(ttl.key.value))

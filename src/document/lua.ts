@@ -435,7 +435,14 @@ export function parseLua(view: TextView, luaparse: LuaParser): LuaDocument {
       body: readonly LuaStatement[];
       comments?: readonly LuaComment[];
     };
-    return { ...base, body: chunk.body, comments: chunk.comments ?? [], problems: [] };
+    return {
+      view: base.view,
+      body: chunk.body,
+      comments: chunk.comments ?? [],
+      includes: base.includes,
+      shebang: base.shebang,
+      problems: [],
+    };
   } catch (error) {
     if (error instanceof RangeError) return failed("nested too deeply to be read", 0, Math.min(1, text.length));
     const { message, index } = error as { message?: unknown; index?: unknown };

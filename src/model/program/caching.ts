@@ -4,10 +4,11 @@
  */
 import type { Contract } from "../contract.js";
 import type { Call, Guard } from "./call.js";
+import { normal } from "./descriptor/spelling.js";
 import { argumentOf, keyOfTerm, mentionsArgument, ttlOf } from "./judge.js";
 import { keyOf } from "./locks.js";
 import type { ContractPrograms, Program } from "./programs.js";
-import { type KeyTest, testsOf } from "./query.js";
+import { inputOf, type KeyTest, testsOf } from "./query.js";
 import { base, type Term } from "./term.js";
 
 export type Stamp = "generation" | "revision";
@@ -22,23 +23,33 @@ function isNamed(stamp: Stamp, name: string): boolean {
 }
 
 const COUNTS = /^(?:incr|incrby|hincrby)$/;
+const SETS = /^(?:set|setex|psetex|hset|hmset|getset)$/;
+/** Words before the name of what a caller saw. */
+const SEEN = /^(?:expected|captured|seen|known|old|current)[_-]?/i;
 const DROPS = /^(?:del|unlink)$/;
 
 export class Caching {
   /** Patterns of keys that one program counts up and another compares with what its caller saw: the state of a region. */
   readonly #regions: ReadonlySet<string>;
+  /** Patterns of keys that a program of the contract gives another value: counts up, or sets. */
+  readonly #moved: ReadonlySet<string>;
   /** Names of arguments that a program compares for equality with what is stored in such a key. */
   readonly #seen: ReadonlySet<string>;
 
   constructor(all: ContractPrograms) {
     const programs = all.programs.filter((p) => p.entry?.class?.value === "cache");
     const counted = new Set<string>();
+    const moved = new Set<string>();
     const compared = new Map<string, Set<string>>();
     for (const program of programs) {
       const effects = program.script?.effects;
       if (effects === undefined) continue;
       for (const call of effects.writes) {
-        if (COUNTS.test(call.command ?? "")) counted.add(patternOf(program, call) ?? "");
+        const counts = COUNTS.test(call.command ?? "");
+        if (!counts && !SETS.test(call.command ?? "")) continue;
+        const pattern = patternOf(program, call);
+        if (pattern !== undefined) moved.add(pattern);
+        if (counts) counted.add(pattern ?? "");
       }
       for (const test of testsOf(effects.comparisons, undefined, effects.terms)) {
         if (test.guard.op !== "equal" && test.guard.op !== "different") continue;
@@ -51,6 +62,7 @@ export class Caching {
       }
     }
     counted.delete("");
+    this.#moved = moved;
     this.#regions = new Set([...counted].filter((p) => compared.has(p)));
     this.#seen = new Set([...this.#regions].flatMap((p) => [...compared.get(p)!]));
   }
@@ -94,8 +106,10 @@ export class Caching {
     const given = entry.argv.some(
       (a, i) => isNamed(stamp, a.name.value) && sides.some((t) => mentionsArgument(t, i + 1)),
     );
+    const index = this.#sameAsKey(program, stamp);
     return (
       given ||
+      (index !== undefined && sides.some((t) => mentionsArgument(t, index + 1))) ||
       testsOf([c], undefined, effects.terms).some(
         ({ read }) => isNamed(stamp, keyOfTerm(entry, read.key)?.name.value ?? "") || isNamed(stamp, text(read.field)),
       )
@@ -113,18 +127,46 @@ export class Caching {
       // called otherwise: what another program compares with the region's state
       found = entry.argv.findIndex((a) => this.#seen.has(a.name.value) && !isNamed(other, a.name.value));
     }
+    if (found < 0) found = this.#sameAsKey(program, stamp) ?? -1;
     if (found < 0) return undefined;
     const stores = effects.writes.some(
       (w) =>
-        (this.#isRegion(program, w) || this.writes(program, w, stamp)) &&
-        w.argv.slice(2).some((t) => mentionsArgument(t, found + 1)),
+        // the whole value of a key: what a reader will see from now on
+        isStoredAlone(w, found + 1) ||
+        ((this.#isRegion(program, w) || this.writes(program, w, stamp)) &&
+          w.argv.slice(2).some((t) => mentionsArgument(t, found + 1))),
     );
     return stores ? undefined : found + 1;
+  }
+
+  /**
+   * The index (from 0) of the argument that is called like a key which the program only reads and another one moves: what the
+   * caller saw of a revision, whatever it is called.
+   */
+  #sameAsKey({ entry }: Program, stamp: Stamp): number | undefined {
+    if (stamp !== "revision" || entry === undefined) return undefined;
+    const states = entry.keys.filter(
+      ({ name, pattern, access }) =>
+        access.value === "R" &&
+        this.#moved.has(pattern.value) &&
+        !this.#regions.has(pattern.value) &&
+        !isNamed("generation", name.value),
+    );
+    const names = new Set(states.map((k) => normal(k.name.value)));
+    const found = entry.argv.findIndex((a) => names.has(normal(a.name.value.replace(SEEN, ""))));
+    return found < 0 ? undefined : found;
   }
 
   keyTitle({ entry }: Program, call: Call): string {
     return keyOfTerm(entry!, call.argv[1])?.name.value ?? "a key";
   }
+}
+
+function isStoredAlone({ command, argv }: Call, index: number): boolean {
+  const value =
+    command === "set" || command === "getset" ? argv[2] : /^p?setex$/.test(command ?? "") ? argv[3] : undefined;
+  const input = value === undefined ? undefined : inputOf(value);
+  return input?.table === "argv" && input.index === index;
 }
 
 function argumentsOf({ entry }: Program, test: KeyTest): readonly string[] {

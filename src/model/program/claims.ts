@@ -5,6 +5,7 @@
 import type { Contract } from "../contract.js";
 import type { Call } from "./call.js";
 import type { ScriptEffects } from "./effects.js";
+import { type StoredFields, storedFields } from "./fields.js";
 import { argumentOf, isGuardedBy } from "./judge.js";
 import type { ManifestProgram } from "./manifest.js";
 import { storedInputs } from "./ownership.js";
@@ -29,10 +30,12 @@ export function identityTitle(name: string): string {
 export class Claims {
   /** By title: a program that takes such an argument, for messages. */
   readonly identity: ReadonlyMap<string, Program>;
+  readonly fields: StoredFields;
   readonly #roles = new Map<Program, ClaimRole>();
 
   constructor(all: ContractPrograms) {
     const programs = all.programs.filter((p) => p.entry?.class?.value === "idempotency");
+    this.fields = storedFields(programs);
     const stored = new Set<string>();
     const compared = new Set<string>();
     for (const { entry, script } of programs) {

@@ -8,7 +8,7 @@ import { type Call, type Guard, guard, guardsOf, type Loop, literalText } from "
 import type { Proto } from "./ir.js";
 import { type Access, type KeySpecs, keyWords } from "./keyspecs.js";
 import { head, isWrite, SIZES, type TimeUnit, TRIMS, UNBOUNDED, type Unbounded } from "./knowledge.js";
-import type { TimeToLive } from "./lifetime.js";
+import type { Immortal, TimeToLive } from "./lifetime.js";
 import { type Exit, Machine, type UnknownKind } from "./machine.js";
 import { type Origin, originOf, originsOf } from "./origin.js";
 import { base, type Fact, type Facts, type Term, type Terms, truth } from "./term.js";
@@ -74,6 +74,8 @@ export interface ResultPath {
   /** The return statement, the failing call, or the end of the text. */
   readonly at: Span;
   readonly exit: "return" | "error" | "end";
+  /** It ends without a value: at the end of the text, or by a bare `return`. */
+  readonly empty: boolean;
   /** What holds when this is the result. Made when asked for. */
   readonly guards: readonly Guard[];
   /** Calls that may have been made on the way, in order. Made when asked for. */
@@ -85,6 +87,7 @@ class PathOf implements ResultPath {
   readonly term: Term;
   readonly at: Span;
   readonly exit: ResultPath["exit"];
+  readonly empty: boolean;
   readonly #from: Exit;
   readonly #own: readonly Fact[];
   readonly #all: readonly Call[];
@@ -96,6 +99,7 @@ class PathOf implements ResultPath {
     this.term = term;
     this.at = at;
     this.exit = from.kind;
+    this.empty = from.kind === "end" || (from.kind === "return" && isEmpty(from));
     this.#from = from;
     this.#own = own;
     this.#all = all;
@@ -117,6 +121,26 @@ class PathOf implements ResultPath {
       this.#calls = this.#all.filter((c) => c.order < this.#from.calls && !contradictAny(c.facts, held));
     }
     return this.#calls;
+  }
+}
+
+class ImmortalOf implements MissingTtl {
+  readonly call: Call;
+  readonly term: Term;
+  readonly origins: readonly Origin[];
+  readonly unclear: boolean;
+  readonly #facts: Facts | undefined;
+
+  constructor({ call, key, facts, unclear }: Immortal, terms: Terms) {
+    this.call = call;
+    this.term = key;
+    this.origins = originsOf(key, terms, call.facts);
+    this.unclear = unclear;
+    this.#facts = facts;
+  }
+
+  get guards(): readonly Guard[] {
+    return guardsOf(this.#facts);
   }
 }
 
@@ -158,6 +182,16 @@ export interface UnboundedUse {
   readonly wordAt: Span;
   /** What bounds it after all: a size test or a trim that always comes before, a limit from ARGV. */
   readonly bound: { readonly kind: "size" | "trim" | "argv" | "loop"; readonly at: Span } | undefined;
+}
+
+/** How many elements a call takes at most, as far as the script limits it. */
+export interface Limit {
+  readonly call: Call;
+  /** undefined: as many as the caller passes. */
+  readonly max: number | undefined;
+  /** The number comes from ARGV alone. */
+  readonly argv: boolean;
+  readonly at: Span;
 }
 
 export interface AnalysisOptions {
@@ -375,15 +409,7 @@ export class ScriptEffects {
   /** Keys that are left without a time to live on some path; the first path of each write. */
   get missingTtl(): readonly MissingTtl[] {
     return this.#once("missing", () =>
-      [...this.#machine.lifetimes.immortal.values()].map((i) => ({
-        call: i.call,
-        term: i.key,
-        origins: originsOf(i.key, this.terms, i.call.facts),
-        get guards() {
-          return guardsOf(i.facts);
-        },
-        unclear: i.unclear,
-      })),
+      [...this.#machine.lifetimes.immortal.values()].map((i) => new ImmortalOf(i, this.terms)),
     );
   }
 
@@ -421,20 +447,51 @@ export class ScriptEffects {
     return !t.call.guards.some((g) => dependsOn(g.left, key) || (g.right !== undefined && dependsOn(g.right, key)));
   }
 
-  /** Ranges by index whose length the script limits by a number: how many elements at most. */
-  get limits(): readonly { readonly call: Call; readonly max: number; readonly at: Span }[] {
-    return this.#once("limits", () =>
-      this.calls.flatMap((call) => {
-        const kind = call.command === undefined ? undefined : UNBOUNDED.get(head(call.command));
-        const [, , from, to] = call.argv;
-        if (kind !== "index-range" || from === undefined || to === undefined) return [];
-        if (call.has("LIMIT", 4) || call.has("BYSCORE", 4) || call.has("BYLEX", 4)) return [];
-        const [first, last] = [number(from), upperBound(to, call.facts, this.terms)];
-        return first === undefined || last === undefined || first < 0 || last < first
-          ? []
-          : [{ call, max: last - first + 1, at: call.wordAt(3) }];
-      }),
-    );
+  /** Calls that take elements up to a number: ranges by index, counts, options that limit, and single takings in a counted loop. */
+  get limits(): readonly Limit[] {
+    return this.#once("limits", () => this.calls.flatMap((call) => this.#rangeLimit(call) ?? this.#countLimit(call)));
+  }
+
+  #rangeLimit(call: Call): readonly Limit[] | undefined {
+    const kind = call.command === undefined ? undefined : UNBOUNDED.get(head(call.command));
+    const [, , from, to] = call.argv;
+    if (kind !== "index-range" || from === undefined || to === undefined) return undefined;
+    if (call.has("LIMIT", 4) || call.has("BYSCORE", 4) || call.has("BYLEX", 4)) return undefined;
+    const [first, last] = [number(from), upperBound(to, call.facts, this.terms)];
+    return first === undefined || last === undefined || first < 0 || last < first
+      ? []
+      : [{ call, max: last - first + 1, argv: false, at: call.wordAt(3) }];
+  }
+
+  #countLimit(call: Call): readonly Limit[] {
+    const index = countIndex(call);
+    if (index !== undefined) {
+      const limit = this.#limitOf(call, call.argv[index]!, call.wordAt(index));
+      return limit === undefined ? [] : [limit];
+    }
+    if (!TAKES_ONE.has(call.command ?? "")) return [];
+    const loop = call.loops.at(-1);
+    if (loop?.kind === "number" && loop.to !== undefined && number(loop.from) === 1) {
+      const limit = this.#limitOf(call, loop.to, call.commandAt);
+      return limit === undefined ? [] : [limit];
+    }
+    if (loop?.kind !== "while") return [];
+    for (const g of call.guards) {
+      // `while i <= n`: a counter of the loop on the left
+      const counter = base(g.left);
+      if ((g.op !== "less" && g.op !== "lessOrEqual") || counter.kind !== "choice" || !counter.loop) continue;
+      const limit = this.#limitOf(call, g.right!, call.commandAt);
+      if (limit !== undefined) return [limit];
+    }
+    return [];
+  }
+
+  #limitOf(call: Call, term: Term, at: Span): Limit | undefined {
+    const max = upperBound(term, call.facts, this.terms);
+    if (max !== undefined) return { call, max, argv: false, at };
+    const from = originsOf(term, this.terms);
+    const argv = from.length > 0 && from.every((o) => o.kind === "argv");
+    return argv ? { call, max: undefined, argv, at } : undefined;
   }
 
   /** Commands that may return or touch any number of elements. */
@@ -591,6 +648,32 @@ export class ScriptEffects {
   originsOf(term: Term): readonly Origin[] {
     return originsOf(term, this.terms);
   }
+}
+
+/** The index of the word that says how many elements a call takes; undefined: it has none. */
+function countIndex(call: Call): number | undefined {
+  const { command = "", argv } = call;
+  if (COUNTED.has(command)) return argv.length > 2 ? 2 : undefined;
+  if (command.endsWith("scan")) return undefined;
+  const kind = UNBOUNDED.get(head(command));
+  if (kind !== "index-range" && kind !== "score-range" && kind !== "stream-range" && kind !== "sort") return undefined;
+  for (let i = 2; i + 1 < argv.length; i++) {
+    const word = literalText(argv[i])?.toUpperCase();
+    if (word === "LIMIT" && argv[i + 2] !== undefined) return i + 2;
+    if (word === "COUNT") return i + 1;
+  }
+  return undefined;
+}
+
+/** Commands whose second argument is how many elements they take. */
+const COUNTED: ReadonlySet<string> = new Set(
+  "lpop rpop spop srandmember zpopmin zpopmax hrandfield zrandmember".split(" "),
+);
+/** Commands that take one element when no number is given. */
+const TAKES_ONE: ReadonlySet<string> = new Set("lpop rpop spop zpopmin zpopmax rpoplpush lmove lindex".split(" "));
+
+function isEmpty({ values }: Exit): boolean {
+  return values.values.length === 0 && values.open === undefined;
 }
 
 /** Kinds of unknown that may hide a command. */

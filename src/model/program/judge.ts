@@ -71,9 +71,16 @@ export function timeAt(set: TtlSet): Span {
   return index < 0 ? set.call.at : set.call.wordAt(index);
 }
 
-/** Whether a comparison of a stored value with argument `index` holds whenever the call is sent. */
-export function isGuardedBy(call: Call, terms: Terms, index: number): boolean {
-  return testsOf(call.guards, undefined, terms).some((t) => t.guard.op === "equal" && usesArgument(t, index));
+/** Whether a comparison of a stored value with argument `index`, other than a `crossed` one, holds whenever the call is sent. */
+export function isGuardedBy(
+  call: Call,
+  terms: Terms,
+  index: number,
+  crossed: (test: KeyTest) => boolean = () => false,
+): boolean {
+  return testsOf(call.guards, undefined, terms).some(
+    (t) => t.guard.op === "equal" && usesArgument(t, index) && !crossed(t),
+  );
 }
 
 /** Lists of stored and given values are compared by an index that runs: which with which is not known. */

@@ -171,9 +171,9 @@ export type Unbounded = "whole" | "index-range" | "score-range" | "stream-range"
 
 /** Commands that may return or touch any number of elements, and what would bound them. */
 export const UNBOUNDED: ReadonlyMap<string, Unbounded> = new Map<string, Unbounded>([
-  ...(["hgetall", "hkeys", "hvals", "smembers", "sunion", "sinter", "sdiff", "zunion", "zinter", "zdiff"] as const).map(
-    (c): [string, Unbounded] => [c, "whole"],
-  ),
+  ..."hgetall hkeys hvals smembers sunion sinter sdiff zunion zinter zdiff sunionstore sinterstore sdiffstore zunionstore zinterstore zdiffstore"
+    .split(" ")
+    .map((c): [string, Unbounded] => [c, "whole"]),
   ["lrange", "index-range"],
   ["zrange", "index-range"],
   ["zrevrange", "index-range"],
@@ -187,6 +187,7 @@ export const UNBOUNDED: ReadonlyMap<string, Unbounded> = new Map<string, Unbound
   ["xrange", "stream-range"],
   ["xrevrange", "stream-range"],
   ["xread", "stream-range"],
+  ["xreadgroup", "stream-range"],
   ["sort", "sort"],
   ["sort_ro", "sort"],
   ["keys", "keyspace"],

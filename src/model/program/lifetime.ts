@@ -7,6 +7,25 @@ import { Cell } from "./ir.js";
 import { head, LIFE, type LifeEffect, MEANINGS, type Meaning, TIME_OPTIONS, type TimeUnit } from "./knowledge.js";
 import { base, type Fact, type Facts, luaNumber, mentions, type Term } from "./term.js";
 
+/** The term that a fact says is zero or false: `not (0 < n)`, `n == 0`, `not any`. */
+function emptied({ term, holds }: Fact): Term | undefined {
+  if (term.kind !== "compare") return holds ? undefined : term;
+  const { op, left, right } = term;
+  const is = (t: Term, n: number): boolean => t.kind === "literal" && t.value === n;
+  if (op === "eq") return holds ? (is(right, 0) ? left : is(left, 0) ? right : undefined) : undefined;
+  // `n < 1`, `n <= 0` hold; `0 < n`, `1 <= n` do not
+  if (holds) return is(right, op === "lt" ? 1 : 0) ? left : undefined;
+  return is(left, op === "lt" ? 0 : 1) ? right : undefined;
+}
+
+/** What a loop counts up, sets or collects: a variable that it changes, or the length of a list. */
+function isTally(term: Term, depth: number): boolean {
+  const t = base(term);
+  if (t.kind === "length") return true;
+  if (t.kind !== "choice" || depth > 4) return false;
+  return t.loop || t.alternatives.some((a) => isTally(a.value, depth + 1));
+}
+
 /** A write that may have created the key (or dropped its time to live) and is not yet covered. */
 export interface Pending {
   readonly call: Call;
@@ -260,6 +279,8 @@ export class Lifetimes {
   /** Uses what a newly known fact says about the key that was asked about. */
   learn(fact: Fact): void {
     const { term } = fact;
+    const none = emptied(fact);
+    if (none !== undefined && isTally(none, 0)) this.#loopedNever();
     if (term.kind !== "compare") {
       const subject = readSubject(term);
       if (subject !== undefined) this.#learn(subject.call, subject.part, fact, undefined);
@@ -269,6 +290,15 @@ export class Lifetimes {
     if (left !== undefined) this.#learn(left.call, left.part, fact, term.right);
     const right = readSubject(term.right);
     if (right !== undefined) this.#learn(right.call, right.part, fact, term.left);
+  }
+
+  /** What the loops counted or collected is nothing: no write in them was made that counts. */
+  #loopedNever(): void {
+    for (const cell of this.#cells.values()) {
+      const state = cell.value as KeyState;
+      const pending = state.pending.filter((p) => p.call.loops.length === 0);
+      if (pending.length < state.pending.length) this.#tracker.set(cell, withState(state, { pending }));
+    }
   }
 
   #learn(call: Call, part: boolean, fact: Fact, other: Term | undefined): void {

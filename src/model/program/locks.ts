@@ -7,6 +7,7 @@ import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import type { Call } from "./call.js";
 import type { KeyUse, ScriptEffects } from "./effects.js";
+import { type StoredFields, storedFields } from "./fields.js";
 import type { ManifestProgram } from "./manifest.js";
 import type { Origin } from "./origin.js";
 import { patternOf } from "./origin.js";
@@ -57,21 +58,24 @@ export class Locks {
   readonly leases: ReadonlySet<string>;
   /** Keys whose count gives the tokens, with the call that counts. */
   readonly counters: ReadonlyMap<string, KeyChange & { readonly program: Program }>;
+  readonly fields: StoredFields;
   readonly #by = new Map<Program, LockProgram>();
 
   constructor(all: ContractPrograms) {
     const programs = all.programs.flatMap((p) => lockProgram(p) ?? []);
     this.programs = programs;
+    this.fields = storedFields(programs.map((p) => p.program));
     nameTokens(programs);
     for (const lock of programs) if (lock.acquires.length === 0) lock.acquires = takings(lock);
     const leases = new Set<string>();
     const counters = new Map<string, KeyChange & { readonly program: Program }>();
     for (const lock of programs) {
       this.#by.set(lock.program, lock);
-      for (const { key } of lock.acquires) leases.add(key);
+      for (const { key } of lock.acquires) if (key !== UNKNOWN) leases.add(key);
       if (!lock.fenced) continue;
       for (const change of lock.counts) {
-        if (!counters.has(change.key)) counters.set(change.key, { ...change, program: lock.program });
+        if (change.key !== UNKNOWN && !counters.has(change.key))
+          counters.set(change.key, { ...change, program: lock.program });
       }
     }
     this.leases = leases;
@@ -99,7 +103,7 @@ export class Locks {
       const [use] = effects.keysOf(call) ?? [];
       if (use === undefined) continue;
       const pattern = keyOf(lock.program, use.origin);
-      if (this.leases.has(pattern)) continue;
+      if (this.leases.has(pattern) || pattern === UNKNOWN) continue;
       for (const { field, value } of storedValues(call)) {
         const input = inputOf(value);
         if (input?.table !== "argv" || input.index === undefined || !lock.tokens.includes(input.index)) continue;
@@ -301,10 +305,13 @@ function index(term: Term): number {
   return term.kind === "slot" && term.index.kind === "literal" ? Number(term.index.value) : 1e6;
 }
 
+/** A key of which nothing is known: never the same as another one. */
+const UNKNOWN = "KEYS[?]";
+
 /** The pattern of a key of a program, for comparing keys of several programs; `KEYS[i]` where the manifest has none. */
 export function keyOf(program: Program, origin: Origin): string {
   const patterns = program.entry?.keys.map((k) => k.pattern.value) ?? [];
-  return patternOf(origin, patterns) ?? `KEYS[${origin.keys[0] ?? "?"}]`;
+  return patternOf(origin, patterns) ?? (origin.keys[0] === undefined ? UNKNOWN : `KEYS[${origin.keys[0]}]`);
 }
 
 /** How a key is called in messages: the manifest's name, else `KEYS[i]`, else its pattern. */

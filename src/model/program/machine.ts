@@ -52,6 +52,8 @@ import {
 export interface Multi {
   readonly values: readonly Term[];
   readonly open: Term | undefined;
+  /** The values behind `values` are the elements of a list from an index (from 1) on: `unpack(list, from)`. */
+  readonly rest?: { readonly list: Term; readonly from: number } | undefined;
 }
 
 interface Outcome {
@@ -618,9 +620,10 @@ export class Machine {
           s.decls[0]!.cell = new Cell(value, "variable");
           return true;
         }
-        const { values, open } = this.#list(s.values);
+        const given = this.#list(s.values);
+        const site = given.rest === undefined ? undefined : this.site(exprRange(s.values));
         for (let i = 0; i < s.decls.length; i++) {
-          s.decls[i]!.cell = new Cell(values[i] ?? open ?? this.terms.nil, "variable");
+          s.decls[i]!.cell = new Cell(this.#nth(given, i, site), "variable");
         }
         return true;
       }
@@ -629,8 +632,9 @@ export class Machine {
           this.#assign(s.targets[0]!, this.eval(s.values[0]!));
           return true;
         }
-        const { values, open } = this.#list(s.values);
-        for (let i = 0; i < s.targets.length; i++) this.#assign(s.targets[i]!, values[i] ?? open ?? this.terms.nil);
+        const given = this.#list(s.values);
+        const site = given.rest === undefined ? undefined : this.site(exprRange(s.values));
+        for (let i = 0; i < s.targets.length; i++) this.#assign(s.targets[i]!, this.#nth(given, i, site));
         return true;
       }
       case Do.Call:
@@ -939,7 +943,7 @@ export class Machine {
       values.push(tail.values[0]!);
       return { values, open: undefined };
     }
-    return { values: values.concat(tail.values), open: tail.open };
+    return { values: values.concat(tail.values), open: tail.open, rest: tail.rest };
   }
 
   #multi(e: Expr): Multi {
@@ -967,8 +971,8 @@ export class Machine {
       case Op.Index:
         return this.#index(e);
       case Op.Call: {
-        const { values, open } = this.#call(e);
-        return values[0] ?? open ?? this.terms.nil;
+        const given = this.#call(e);
+        return given.values[0] ?? (given.open === undefined ? this.terms.nil : this.#nth(given, 0, this.#at(e)));
       }
       case Op.Method: {
         const { values, open } = this.#method(e);
@@ -1002,6 +1006,14 @@ export class Machine {
         this.#cut("depth", e.what, e.range);
         return this.terms.opaque(e.what, this.site(e.range));
     }
+  }
+
+  /** Value `i` (from 0) of a list of values. */
+  #nth({ values, open, rest }: Multi, i: number, site: Site | undefined): Term {
+    const value = values[i];
+    if (value !== undefined) return value;
+    if (rest === undefined || site === undefined) return open ?? this.terms.nil;
+    return this.index(rest.list, this.terms.literal(rest.from + i - values.length), site);
   }
 
   arithmetic(operator: string, left: Term, right: Term): Term {
@@ -1429,7 +1441,7 @@ export class Machine {
     }
     const { params } = proto;
     for (let i = 0; i < params.length; i++) {
-      params[i]!.cell = new Cell(args.values[i] ?? args.open ?? this.terms.nil, "variable");
+      params[i]!.cell = new Cell(this.#nth(args, i, site), "variable");
     }
     const varargs: Multi = proto.vararg ? { values: args.values.slice(params.length), open: args.open } : NOTHING;
     const activation = this.#activation(proto, varargs, args.values);
@@ -1670,6 +1682,11 @@ function isText(term: Term, depth = 0): boolean {
 
 function choosy(term: Term): boolean {
   return term.kind === "choice" || term.kind === "and" || term.kind === "or";
+}
+
+/** From the first to the last of some expressions. */
+function exprRange(exprs: readonly Expr[]): LuaRange {
+  return [exprs[0]!.range[0], exprs.at(-1)!.range[1]];
 }
 
 function since(facts: Facts | undefined, start: Facts | undefined): readonly Fact[] {

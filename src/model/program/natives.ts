@@ -329,7 +329,8 @@ function unpack(m: Machine, args: Multi, site: Site): Multi {
     }
   }
   const index = terms.range(from, to ?? terms.length(list), terms.one, 0);
-  return { values: [], open: list.kind === "slots" ? terms.slot(list.table, index) : m.index(list, index, site) };
+  const open = list.kind === "slots" ? terms.slot(list.table, index) : m.index(list, index, site);
+  return { values: [], open, rest: start === undefined ? undefined : { list, from: start } };
 }
 
 function select(m: Machine, args: Multi): Multi {

@@ -39,10 +39,16 @@ export interface Origin {
  * is used) rule out are left out.
  */
 export function originsOf(term: Term, terms: Terms, facts?: Facts): readonly Origin[] {
-  const held = new Set<Fact>();
-  for (let f = facts; f !== undefined; f = f.up) held.add(f.fact);
-  const values = possible(base(term), terms, held);
+  const of = base(term);
+  // most keys are one entry of KEYS, whatever holds
+  if (of.kind === "slot" || of.kind === "literal") return [originOf(of, terms)];
+  const held = new Held(facts);
+  const values = possible(of, terms, held);
   if (values === undefined) return [origin([{ kind: "unknown", what: "one of many values", at: undefined }])];
+  if (values.length === 1) {
+    const one = spread(values[0]!, terms, held);
+    if (one.length === 1) return one;
+  }
   const out: Origin[] = [];
   const seen = new Set<string>();
   for (const value of values) {
@@ -58,11 +64,30 @@ export function originsOf(term: Term, terms: Terms, facts?: Facts): readonly Ori
   return out;
 }
 
+/** The facts of a path as a set, made when somebody asks. */
+class Held {
+  readonly #facts: Facts | undefined;
+  #set: Set<Fact> | undefined;
+
+  constructor(facts: Facts | undefined) {
+    this.#facts = facts;
+  }
+
+  get set(): ReadonlySet<Fact> {
+    if (this.#set === undefined) {
+      this.#set = new Set();
+      for (let f = this.#facts; f !== undefined; f = f.up) this.#set.add(f.fact);
+    }
+    return this.#set;
+  }
+}
+
 /** The values that a term can have where `held` holds. */
-function possible(term: Term, terms: Terms, held: ReadonlySet<Fact>): readonly Term[] | undefined {
+function possible(term: Term, terms: Terms, of: Held): readonly Term[] | undefined {
   const all = terms.alternatives(term);
   if (all === undefined) return undefined;
   if (all.length === 1) return [all[0]!.value];
+  const held = of.set;
   const out: Term[] = [];
   for (const { value, facts } of all) {
     if (facts.some((f) => held.has(f.not))) continue;
@@ -83,7 +108,7 @@ function possible(term: Term, terms: Terms, held: ReadonlySet<Fact>): readonly T
 const MAX_SPREAD = 24;
 
 /** A joined text whose parts have alternatives gives one origin for each combination. */
-function spread(term: Term, terms: Terms, held: ReadonlySet<Fact>): readonly Origin[] {
+function spread(term: Term, terms: Terms, held: Held): readonly Origin[] {
   const t = base(term);
   if (t.kind !== "concat") return [originOf(t, terms)];
   let rows: Part[][] = [[]];

@@ -1,7 +1,8 @@
 /** What a call in a script has to do with the owner of what it changes. */
+import type { Span } from "../../text/source.js";
 import type { Call, Guard } from "./call.js";
 import type { ScriptEffects } from "./effects.js";
-import { testsOf } from "./query.js";
+import { type KeyTest, testsOf } from "./query.js";
 import { base, type Term, type Terms } from "./term.js";
 
 /** Tests, on the way to a call, of what is stored under a key against inputs of the script. */
@@ -16,8 +17,16 @@ export interface Ownership {
   readonly unclear: boolean;
 }
 
-/** Looks at the guards of `call` that concern `key`; `undefined`: any key. */
-export function ownershipOf(call: Call, key: Term | undefined, terms: Terms): Ownership {
+/**
+ * Looks at the guards of `call` that concern `key`; `undefined`: any key. A test that `crossed` says compares an input with a
+ * field that is another's does not count for that input.
+ */
+export function ownershipOf(
+  call: Call,
+  key: Term | undefined,
+  terms: Terms,
+  crossed: (test: KeyTest) => boolean = () => false,
+): Ownership {
   const argv = new Set<number>();
   let tested = false;
   let unclear = false;
@@ -27,6 +36,7 @@ export function ownershipOf(call: Call, key: Term | undefined, terms: Terms): Ow
     if (test !== undefined) {
       if (guard.op !== "equal") continue;
       tested = true;
+      if (crossed(test)) continue;
       for (const i of test.inputs) if (i.table === "argv" && i.index !== undefined) argv.add(i.index);
       continue;
     }
@@ -39,7 +49,7 @@ export function ownershipOf(call: Call, key: Term | undefined, terms: Terms): Ow
     }
     const seen = look(guard, key);
     if (seen.opaque) unclear = true;
-    if (!seen.stored || !seen.input || denies(guard)) continue;
+    if (!seen.stored || !seen.input || denies(guard) || deniesAll(guard)) continue;
     tested = true;
     for (const i of seen.argv) argv.add(i);
   }
@@ -54,14 +64,36 @@ function oneOf(guard: Guard, key: Term | undefined, terms: Terms): readonly numb
   const sides = alternativesOf(guard.left, guard.op === "true" ? true : guard.op === "false" ? false : undefined);
   if (sides === undefined) return undefined;
   let common: Set<number> | undefined;
+  const budget = { left: 100 };
   for (const { term, holds } of sides) {
-    if (term.kind !== "compare" || term.op !== "eq") return undefined;
-    const [test] = testsOf([{ op: "equal", left: term.left, right: term.right, at: guard.at }], key, terms);
-    const inputs = test?.inputs.flatMap((i) => (i.table === "argv" ? (i.index ?? []) : [])) ?? [];
-    if (!holds || inputs.length === 0) return undefined;
+    const inputs = testedBy(term, holds, (g) => testsOf([g], key, terms)[0], guard.at, budget);
+    if (inputs === undefined) return undefined;
     common = new Set(common === undefined ? inputs : inputs.filter((i) => common!.has(i)));
   }
   return common === undefined ? undefined : [...common];
+}
+
+/** The inputs that stored values fit where a condition holds: of one comparison, or of several that all hold. */
+function testedBy(
+  term: Term,
+  holds: boolean,
+  testOf: (guard: Guard) => KeyTest | undefined,
+  at: Span,
+  budget: { left: number },
+): readonly number[] | undefined {
+  if (--budget.left < 0) return undefined;
+  if (term.kind === "compare") {
+    if (term.op !== "eq" || !holds) return undefined;
+    const test = testOf({ op: "equal", left: term.left, right: term.right, at });
+    const inputs = test?.inputs.flatMap((i) => (i.table === "argv" ? (i.index ?? []) : [])) ?? [];
+    return inputs.length === 0 ? undefined : inputs;
+  }
+  // that all of them hold is that none of their opposites does
+  const out: number[] = [];
+  for (const side of alternativesOf(term, !holds) ?? []) {
+    out.push(...(testedBy(side.term, !side.holds, testOf, at, budget) ?? []));
+  }
+  return out.length === 0 ? undefined : out;
 }
 
 /** The terms of which one holds; undefined where the condition is no choice of several. */
@@ -88,6 +120,12 @@ function denies({ op, left, right }: Guard): boolean {
   return op === "equal" && right?.kind === "literal" && Number(right.value) === 0;
 }
 
+/** One of several compares fails (`not (a == x and b == y)`): a guard that holds when the owner is somebody else. */
+function deniesAll({ op, left }: Guard): boolean {
+  const sides = alternativesOf(left, op === "true" ? true : op === "false" ? false : undefined);
+  return sides?.every(({ term, holds }) => term.kind === "compare" && term.op === "eq" && !holds) === true;
+}
+
 interface Look {
   stored: boolean;
   input: boolean;
@@ -107,13 +145,14 @@ function look(guard: Guard, key: Term | undefined): Look {
       if (of !== undefined && (key === undefined || base(of) === base(key))) out.stored = true;
     } else if (t.kind === "opaque" && t.from.length === 0) out.opaque = true;
   };
-  walk(guard.left, visit);
-  if (guard.right !== undefined) walk(guard.right, visit);
+  // that two texts are equally long says nothing of them
+  walk(guard.left, visit, false);
+  if (guard.right !== undefined) walk(guard.right, visit, false);
   return out;
 }
 
 /** Visits a term and what it is made of (words of a command, but not its key), as far as a bound allows. */
-function walk(term: Term, visit: (t: Term) => void): void {
+function walk(term: Term, visit: (t: Term) => void, lengths = true): void {
   let left = 300;
   const seen = new Set<Term>();
   const step = (t: Term): void => {
@@ -128,8 +167,10 @@ function walk(term: Term, visit: (t: Term) => void): void {
         step(t.of);
         step(t.key);
         return;
-      case "convert":
       case "length":
+        if (lengths) step(t.of);
+        return;
+      case "convert":
       case "not":
         step(t.of);
         return;

@@ -356,7 +356,39 @@ export class ContractPrograms {
       programs.push(program);
     }
     if (source.index === undefined) programs.push(...this.#ofCode(set));
+    if (set.input === undefined) programs.push(...this.#ofNames(set));
     return set;
+  }
+
+  /**
+   * Scripts whose file name says how many KEYS they take (`addJob-6.lua`), where nothing else does. The last number of a name is
+   * that only where most scripts of the set use exactly as many.
+   */
+  #ofNames(set: ProgramSet): Program[] {
+    const named = set.scripts.flatMap((script) => {
+      const count = /[^/]-(\d{1,2})\.lua$/.exec(script.file)?.[1];
+      return count === undefined ? [] : [{ script, count: Number(count) }];
+    });
+    if (named.length < 3) return [];
+    const fits = named.filter(({ script, count }) => script.effects?.inputs("keys").max === count);
+    if (fits.length * 2 <= named.length) return [];
+    return named
+      .filter(({ script }) => script.programs.length === 0)
+      .map(({ script, count }) => {
+        const program: Program = {
+          set,
+          entry: undefined,
+          name: script.name,
+          file: undefined,
+          digests: [],
+          keyCount: { value: count, at: script.head },
+          user: undefined,
+          script,
+          at: script.head,
+        };
+        script.programs.push(program);
+        return program;
+      });
   }
 
   /** What code beside the scripts says of them, where no contract file declares it. */

@@ -55,7 +55,7 @@ class Stored implements Situation {
   }
 
   truth(term: Term): Truth {
-    return this.#reads(term) === undefined ? undefined : true;
+    return this.#reads(term) === undefined && this.#side(term) !== "token" ? undefined : true;
   }
 
   compare(op: "eq" | "lt" | "le", left: Term, right: Term): Truth {
@@ -67,12 +67,16 @@ class Stored implements Situation {
       return op === "eq" ? x === y : op === "lt" ? x < y : x <= y;
     }
     if (op !== "eq") return undefined;
-    // Another field, compared with an input: the owner.
     for (const [side, other] of [
       [left, right],
       [right, left],
     ] as const) {
-      if (this.#reads(side) === "other" && inputsOf(other).some((i) => i.table === "argv")) return this.#sameOwner;
+      // the token and the stored one are there
+      if (other.kind === "literal" && (other.value === null || other.value === false) && this.truth(side) === true)
+        return false;
+      // another field, or another key, compared with an input: the owner
+      if (inputsOf(other).some((i) => i.table === "argv" && i.index !== this.#mark.token.index) && this.#isBeside(side))
+        return this.#sameOwner;
     }
     return undefined;
   }
@@ -81,6 +85,10 @@ class Stored implements Situation {
     const input = inputOf(term);
     if (input?.table === "argv") return input.index === this.#mark.token.index ? "token" : undefined;
     return this.#reads(term) === "mark" ? "stored" : undefined;
+  }
+
+  #isBeside(term: Term): boolean {
+    return this.#reads(term) !== "mark" && readOf(term, this.#effects.terms) !== undefined;
   }
 
   /** Whether a term is the stored watermark, or something stored beside it. */

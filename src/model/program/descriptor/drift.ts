@@ -426,12 +426,17 @@ function lackingFields(
       const [lone] = without;
       if (without.length !== 1 || lone === undefined || list.length < 3) continue;
       const manifestAt = lone.program.entry?.place(field);
-      if (manifestAt === undefined) continue;
+      if (manifestAt === undefined || isNone(lone.program.entry!, field)) continue;
       const sibling = list.find((e) => e !== lone)!.descriptor.at;
       out.push({ program: lone.program.name, field, at: lone.descriptor.at, manifestAt, sibling });
     }
   }
   return out;
+}
+
+/** A list that the manifest has empty: a builder says nothing of it, and that is the same. */
+function isNone(entry: ManifestProgram, field: string): boolean {
+  return (field === "keys" || field === "argv" || field === "commands") && entry[field].length === 0;
 }
 
 /**

@@ -56,6 +56,15 @@ function isIndex(key: string): boolean {
   return c >= 48 && c <= 57;
 }
 
+/** Where something stands: a verdict does not compare places. */
+function isPlace(value: unknown): boolean {
+  return (
+    value instanceof Source ||
+    value instanceof TextView ||
+    (value !== null && typeof value === "object" && (value as { source?: unknown }).source instanceof Source)
+  );
+}
+
 /** A proxy that notes each key read; refuses writes, because rules share the values. */
 function watch(value: object, prefix: string, recorder: Recorder): object {
   const children = new Map<string, object>();
@@ -69,8 +78,12 @@ function watch(value: object, prefix: string, recorder: Recorder): object {
         if (key === "length") recorder.note(path("*"));
         return found;
       }
-      // methods of Object.prototype are no fields of the document
-      if (typeof found === "function") return found;
+      // methods of Object.prototype are no fields of the document; where something is found depends on the form of the whole
+      if (typeof found === "function") {
+        if (Object.hasOwn(target, key)) recorder.note(path("form"));
+        return found;
+      }
+      if (isPlace(found)) return found;
       recorder.note(path(key));
       if (found === null || typeof found !== "object") return found;
       let child = children.get(key);
@@ -188,6 +201,7 @@ class RecordingInput extends InputFile {
   readonly #recorder: Recorder;
   #documents: YamlFile | undefined;
   #watched: TextView | undefined;
+  readonly #made = new Map<string, object>();
 
   constructor(base: InputFile, recorder: Recorder) {
     const { bytes, fault, file } = base;
@@ -206,6 +220,20 @@ class RecordingInput extends InputFile {
         return bytes;
       },
     });
+  }
+
+  override get identity(): InputFile {
+    return this.#base;
+  }
+
+  override touch(): void {
+    this.#recorder.note(this.file);
+  }
+
+  override watched<T extends object>(name: string, value: T): T {
+    let known = this.#made.get(name);
+    if (known === undefined) this.#made.set(name, (known = watch(value, `${this.file}\0${name}\0`, this.#recorder)));
+    return known as T;
   }
 
   override get view(): TextView {
@@ -292,6 +320,37 @@ export function differentKeys(file: string, document: number, before: unknown, a
     if (set) out.push(`${container}*`);
   };
   if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) return undefined;
+  compare(before, after, "");
+  return out;
+}
+
+/**
+ * The read keys of the parts where two things made of a file differ (see `InputFile.watched`), places and functions apart: what is
+ * the same object is the same.
+ */
+export function differentParts(file: string, name: string, before: object, after: object): string[] {
+  const out: string[] = [];
+  const compare = (a: object, b: object, pointer: string): void => {
+    const container = `${file}\0${name}\0${pointer}\0`;
+    const left = a as Record<string, unknown>;
+    const right = b as Record<string, unknown>;
+    let set = false;
+    const look = (key: string): void => {
+      const [x, y] = [left[key], right[key]];
+      if (x === y) {
+        if (x !== undefined || Object.hasOwn(left, key) === Object.hasOwn(right, key)) return;
+      }
+      if (Object.hasOwn(left, key) !== Object.hasOwn(right, key)) {
+        out.push(container + key, `${container}?${key}`);
+        set = true;
+      } else if (isContainer(x) && isContainer(y) && Array.isArray(x) === Array.isArray(y)) {
+        if (!isPlace(x)) compare(x, y, pointer === "" ? key : `${pointer}/${key}`);
+      } else if (!Object.is(x, y) && typeof x !== "function") out.push(container + key);
+    };
+    for (const key of Object.keys(left)) look(key);
+    for (const key of Object.keys(right)) if (!Object.hasOwn(left, key)) look(key);
+    if (set) out.push(`${container}*`);
+  };
   compare(before, after, "");
   return out;
 }

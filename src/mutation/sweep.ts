@@ -17,11 +17,12 @@ import { InputFile } from "../model/input.js";
 import { KubeObject } from "../model/kubernetes/object.js";
 import { Container, Workload } from "../model/kubernetes/workload.js";
 import type { Place } from "../model/place.js";
+import { rereadManifests } from "../model/program/programs.js";
 import { Source, type Span } from "../text/source.js";
 import { type Equivalent, Equivalents } from "./equivalent.js";
 import { type Mutant, type MutantResult, type MutantStatus, mutantsOf, mutatedText } from "./mutant.js";
 import { mutationsOf } from "./mutators/index.js";
-import { applyChange, differentKeys, type ReadSet, Recorder, touchedKeys } from "./recorder.js";
+import { applyChange, differentKeys, differentParts, type ReadSet, Recorder, touchedKeys } from "./recorder.js";
 
 /** What a lint of the files as texts gives. */
 export interface Relint {
@@ -265,6 +266,7 @@ class Engine {
   /** What else the build looks at: a change there concerns every rule only where it changes the shape. */
   readonly #soft: ReadSet;
   readonly #shape: string;
+  readonly #programs: string;
   readonly #readers = new Map<string, Invocation[]>();
   /** Findings of the unchanged contract by rule. */
   readonly #base = new Map<Rule, ReadonlySet<string>>();
@@ -288,7 +290,10 @@ class Engine {
     });
     recorder.during(build, () => {
       const made = rebuildContract(contract, watched);
-      for (const kind of new Set(rules.flatMap((r) => Object.keys(r.on) as EntityKind[]))) made.entities(kind);
+      for (const kind of new Set(rules.flatMap((r) => Object.keys(r.on) as EntityKind[]))) {
+        // which programs there are is compared after each change: see `programShape`
+        if (ENTITY_QUERIES[kind]?.includes("programs") !== true) made.entities(kind);
+      }
       shapeOf(made);
       // an inferred contract is held together by references
       if (!contract.declared) for (const o of made.objects) if (o instanceof Workload) void o.references;
@@ -325,6 +330,7 @@ class Engine {
       }
     }
     this.#shape = shapeOf(contract);
+    this.#programs = programShape(contract);
     const [first] = contract.files;
     for (const rule of first === undefined ? [] : rules) {
       const { found } = this.#run(new Changed(contract, first!, first!), rule);
@@ -364,14 +370,15 @@ class Engine {
     const { declared } = this.contract;
     const marked = suppressing && /quorumlint:/.test(mutant.source.text.slice(mutant.start, mutant.end));
     if (marked || (!declared && (hard || soft))) return { found: [], coveredBy, read, relint: true, crash: undefined };
-    if (!hard && !soft && affected.size === 0) return none;
+    if (!hard && !soft && affected.size === 0 && !isOfPrograms(file)) return none;
 
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
-    const parsed = hard || soft || !hasDocuments(file);
+    const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json";
     if (parsed && this.#options.prepare !== undefined) await this.#options.prepare(now.contract);
     const reshaped = (hard || soft) && shapeOf(now.contract) !== this.#shape;
-    const all = hard || reshaped;
+    const regrouped = file.kind === "json" && programShape(now.contract) !== this.#programs;
+    const all = hard || reshaped || regrouped;
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
     const found: Found[] = [];
     let different = false;
@@ -772,6 +779,16 @@ function isOfPrograms(file: InputFile): boolean {
   return ["lua", "json", "java", "typescript"].includes(file.kind);
 }
 
+/** Which programs a contract has, each with its script. */
+function programShape(contract: Contract): string {
+  return contract.programs.sets
+    .map(
+      (s) =>
+        `${s.input?.file}\0${s.manifest === undefined}\0${s.scripts.length}\0${s.programs.map((p) => p.script?.file).join("\0")}`,
+    )
+    .join("\n");
+}
+
 interface ChangedFile {
   /** Read keys that the change disturbs; undefined: it may disturb all. */
   readonly keys: readonly string[] | undefined;
@@ -783,8 +800,16 @@ function changeFile(mutant: Mutant, file: InputFile): ChangedFile | "invalid" {
   const { document: index, change } = mutant;
   if (!hasDocuments(file) || index === undefined) {
     const changed = file.withText(text);
-    if ((hasDocuments(file) || file.kind === "json") && changed.yaml.problems.length > 0) return "invalid";
-    return { keys: hasDocuments(file) || isOfPrograms(file) ? undefined : [file.file], make: () => changed };
+    if (hasDocuments(file) && changed.yaml.problems.length > 0) return "invalid";
+    // where the mutator knows what it does to the value, the text parses
+    if (file.kind === "json" && change === undefined && changed.yaml.problems.length > 0) return "invalid";
+    if (hasDocuments(file)) return { keys: undefined, make: () => changed };
+    const keys = [file.file];
+    if (file.kind === "json") {
+      for (const { name, before, after } of rereadManifests(file, changed, mutant.start, mutant.end))
+        for (const key of differentParts(file.file, name, before, after)) keys.push(key);
+    }
+    return { keys, make: () => changed };
   }
   const before = file.yaml.documents[index]!;
   const end = before.end + text.length - file.source.text.length;

@@ -1,9 +1,11 @@
 /** What the user that runs programs needs, and who grants it: commands, key patterns with their access, channels. */
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
-import type { AclPattern } from "../redis/acl.js";
+import type { AclPattern, AclUser } from "../redis/acl.js";
 import { disjointPrefix, globIncludes, keyPatternGlob } from "../redis/glob.js";
+import type { ScriptEffects } from "./effects.js";
 import { type Access, tableSpecs } from "./keyspecs.js";
+import type { ManifestProgram } from "./manifest.js";
 import { originsOf, patternOf } from "./origin.js";
 import type { Program } from "./programs.js";
 
@@ -23,10 +25,24 @@ export function patternsOf(program: Program): readonly (string | undefined)[] {
   return entry.keys.map((k, i) => (entry.place(`keys/${i}/pattern`) === undefined ? undefined : k.pattern.value));
 }
 
+interface Kept<T> {
+  readonly effects: ScriptEffects;
+  readonly value: T;
+}
+
+// What an entry and its script ask for is the same in every contract that holds both.
+const declared = new WeakMap<ManifestProgram, readonly KeyNeed[]>();
+const called = new WeakMap<ManifestProgram, Kept<readonly KeyNeed[]>>();
+
 /** What EVALSHA asks for: read and write on each entry of KEYS, whatever the script does with it. */
-export function declaredNeeds(program: Program): readonly KeyNeed[] {
-  const { entry } = program;
+export function declaredNeeds({ entry }: Program): readonly KeyNeed[] {
   if (entry === undefined) return [];
+  let known = declared.get(entry);
+  if (known === undefined) declared.set(entry, (known = ofKeys(entry)));
+  return known;
+}
+
+function ofKeys(entry: ManifestProgram): readonly KeyNeed[] {
   return entry.keys.flatMap((key, i): KeyNeed[] =>
     entry.place(`keys/${i}/pattern`) === undefined
       ? []
@@ -38,7 +54,15 @@ export function declaredNeeds(program: Program): readonly KeyNeed[] {
 export function callNeeds(program: Program): readonly KeyNeed[] {
   const effects = program.script?.effects;
   if (effects === undefined) return [];
-  const patterns = patternsOf(program);
+  const { entry } = program;
+  const known = entry === undefined ? undefined : called.get(entry);
+  if (known?.effects === effects) return known.value;
+  const value = ofCalls(effects, patternsOf(program));
+  if (entry !== undefined) called.set(entry, { effects, value });
+  return value;
+}
+
+function ofCalls(effects: ScriptEffects, patterns: readonly (string | undefined)[]): readonly KeyNeed[] {
   const out: KeyNeed[] = [];
   for (const use of effects.keys) {
     const { kind } = use.origin;
@@ -103,16 +127,43 @@ export function clientCommands(contract: Contract, user: string): readonly Clien
   });
 }
 
-/** Whether one ACL pattern is needed: it covers something alone, or nothing covers it any more without the pattern. */
-export function isUsed(pattern: AclPattern, all: readonly AclPattern[], needs: readonly KeyNeed[]): boolean {
-  const others = all.filter((p) => p !== pattern).map((p) => p.glob);
-  return needs.some((need) => {
-    const bits = (need.access.includes("R") ? 1 : 0) | (need.access.includes("W") ? 2 : 0);
-    if (need.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
-    if (need.command === "evalsha" && pattern.access !== 3) return false;
-    const glob = keyPatternGlob(need.pattern);
-    if (disjointPrefix(pattern.glob, glob)) return false;
-    if (globIncludes([pattern.glob], glob) !== false) return true;
-    return globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false;
-  });
+/** Needs that ask the same of an access list, each once. */
+export class KeyNeeds {
+  readonly #byText = new Map<string, KeyNeed>();
+
+  add(need: KeyNeed): void {
+    const text = `${need.command === "evalsha" ? "E" : ""}${need.access}\n${need.pattern}`;
+    if (!this.#byText.has(text)) this.#byText.set(text, need);
+  }
+
+  get size(): number {
+    return this.#byText.size;
+  }
+
+  /** Whether one key pattern of a user is needed: it covers something alone, or nothing covers it any more without the pattern. */
+  use(user: AclUser, pattern: AclPattern): boolean {
+    let known = uses.get(pattern);
+    if (known === undefined || known.size > MAX_KEPT) uses.set(pattern, (known = new Map()));
+    for (const [text, need] of this.#byText) {
+      let used = known.get(text);
+      if (used === undefined) known.set(text, (used = isUsed(user, pattern, need)));
+      if (used) return true;
+    }
+    return false;
+  }
+}
+
+// A pattern belongs to one user, and neither changes.
+const uses = new WeakMap<AclPattern, Map<string, boolean>>();
+const MAX_KEPT = 2000;
+
+function isUsed(user: AclUser, pattern: AclPattern, need: KeyNeed): boolean {
+  const bits = (need.access.includes("R") ? 1 : 0) | (need.access.includes("W") ? 2 : 0);
+  if (need.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
+  if (need.command === "evalsha" && pattern.access !== 3) return false;
+  const glob = keyPatternGlob(need.pattern);
+  if (disjointPrefix(pattern.glob, glob)) return false;
+  if (globIncludes([pattern.glob], glob) !== false) return true;
+  const others = user.keys.filter((p) => p !== pattern).map((p) => p.glob);
+  return globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false;
 }

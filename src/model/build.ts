@@ -64,7 +64,7 @@ export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputF
 }
 
 /** Files that say nothing of servers, where a contract file says which they are. */
-function isProgramFile(file: InputFile): boolean {
+export function isProgramFile(file: InputFile): boolean {
   return file.kind === "lua" || file.kind === "json";
 }
 

@@ -329,30 +329,36 @@ export function differentKeys(file: string, document: number, before: unknown, a
  * the same object is the same.
  */
 export function differentParts(file: string, name: string, before: object, after: object): string[] {
-  const out: string[] = [];
-  const compare = (a: object, b: object, pointer: string): void => {
-    const container = `${file}\0${name}\0${pointer}\0`;
+  /** `pointer\0key`, the pointer from the two things on. */
+  const compare = (a: object, b: object): readonly string[] => {
+    let out = known.get(a);
+    if (out !== undefined) return out;
+    known.set(a, (out = []));
     const left = a as Record<string, unknown>;
     const right = b as Record<string, unknown>;
     let set = false;
-    const look = (key: string): void => {
+    for (const key of Object.keys(left)) {
       const [x, y] = [left[key], right[key]];
-      if (x === y) {
-        if (x !== undefined || Object.hasOwn(left, key) === Object.hasOwn(right, key)) return;
-      }
-      if (Object.hasOwn(left, key) !== Object.hasOwn(right, key)) {
-        out.push(container + key, `${container}?${key}`);
+      if (x === y && x !== undefined) continue;
+      if (!Object.hasOwn(right, key)) {
+        out.push(`\0${key}`, `\0?${key}`);
         set = true;
       } else if (isContainer(x) && isContainer(y) && Array.isArray(x) === Array.isArray(y)) {
-        if (!isPlace(x)) compare(x, y, pointer === "" ? key : `${pointer}/${key}`);
-      } else if (!Object.is(x, y) && typeof x !== "function") out.push(container + key);
-    };
-    for (const key of Object.keys(left)) look(key);
-    for (const key of Object.keys(right)) if (!Object.hasOwn(left, key)) look(key);
-    if (set) out.push(`${container}*`);
+        if (isPlace(x)) continue;
+        for (const inner of compare(x, y)) out.push(inner.startsWith("\0") ? `${key}${inner}` : `${key}/${inner}`);
+      } else if (!Object.is(x, y) && typeof x !== "function") out.push(`\0${key}`);
+    }
+    for (const key of Object.keys(right)) {
+      if (Object.hasOwn(left, key)) continue;
+      out.push(`\0${key}`, `\0?${key}`);
+      set = true;
+    }
+    if (set) out.push("\0*");
+    return out;
   };
-  compare(before, after, "");
-  return out;
+  // an entry may be reached in two ways
+  const known = new Map<object, string[]>();
+  return compare(before, after).map((key) => `${file}\0${name}\0${key}`);
 }
 
 function isContainer(value: unknown): value is object {

@@ -11,7 +11,7 @@ import { type DuplicateKey, parseSlice, YamlDocument } from "../document/yaml.js
 import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
 import { morePlaces, type RuleCrash, severityOf } from "../engine/lint.js";
 import { fill, messageSpec, type ReportExtra, type Rule, type RuleContext } from "../engine/rule.js";
-import { kubeObjects, rebuildContract } from "../model/build.js";
+import { isProgramFile, kubeObjects, rebuildContract } from "../model/build.js";
 import { Contract, type EntityKind } from "../model/contract.js";
 import { InputFile } from "../model/input.js";
 import { KubeObject } from "../model/kubernetes/object.js";
@@ -301,9 +301,10 @@ class Engine {
     const soft: ReadSet = new Set();
     for (const key of build) (isText(key) ? soft : hard).add(key);
     const invocations: Invocation[] = [];
+    const table = contract.declared && contract.programs.sets.length > 0 ? tableReads(contract, known) : undefined;
     for (const rule of rules) {
       for (const kind of Object.keys(rule.on) as EntityKind[]) {
-        for (const invocation of record(contract, rule, kind, known)) invocations.push(invocation);
+        for (const invocation of record(contract, rule, kind, known, table)) invocations.push(invocation);
       }
     }
     return new Engine(contract, options, rules, hard, soft, invocations);
@@ -507,9 +508,9 @@ const WORKLOADS: ReadonlySet<string> = new Set(["podsMatching", "podsMatchingMap
  * Notes what is asked of a contract's graph: `objects`, `kind:K`, `workloads`, `planes`, `texts`, `images`; `*` for a
  * question that is not known here.
  */
-function watchContract(contract: Contract, query: (query: string) => void, asked: () => void): void {
+function watchContract(contract: Contract, query: (query: string) => void, asked: (member: string) => void): void {
   const note = (text: string): void => {
-    asked();
+    asked(text);
     query(text);
   };
   const { objects, workloads, planes, confs, acls, scripts, imageRegistry } = contract;
@@ -534,7 +535,7 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
       if (get !== undefined)
         Object.defineProperty(contract, name, {
           get: () => {
-            asked();
+            asked(name);
             return get.call(contract) as unknown;
           },
         });
@@ -649,8 +650,21 @@ function isText(key: string): boolean {
  * the object or in the contract; so those that share nothing but the contract's files run on one contract, and whoever
  * asked the contract itself runs once more on one of its own.
  */
-function record(contract: Contract, rule: Rule, kind: EntityKind, known: Map<string, string>): Invocation[] {
+function record(
+  contract: Contract,
+  rule: Rule,
+  kind: EntityKind,
+  known: Map<string, string>,
+  table: TableReads | undefined,
+): Invocation[] {
   const entities = contract.entities(kind);
+  if (table !== undefined && ENTITY_QUERIES[kind]?.includes("programs") === true) {
+    return entities.map((entity, index) => {
+      const small = new Recording(contract, known, table);
+      const made = small.run(rule, kind, index, entity);
+      return small.deep ? new Recording(contract, known).run(rule, kind, index, entity) : made;
+    });
+  }
   const out: (Invocation | undefined)[] = entities.map(() => undefined);
   for (const group of groupsOf(entities)) {
     const shared = new Recording(contract, known);
@@ -681,31 +695,66 @@ function groupsOf(entities: readonly unknown[]): number[][] {
   return groups;
 }
 
+/** What finding the command table of the servers reads and asks: most programs want the table, and nothing else of the servers. */
+interface TableReads {
+  readonly table: Contract["programs"]["table"];
+  readonly reads: ReadSet;
+  readonly queries: ReadonlySet<string>;
+}
+
+function tableReads(contract: Contract, known: Map<string, string>): TableReads {
+  const reads: ReadSet = new Set();
+  const queries = new Set<string>();
+  new Recording(contract, known).during(reads, queries, (copy) => copy.programs.table);
+  return { table: contract.programs.table, reads, queries };
+}
+
 class Recording {
   /** Whether the handlers so far asked the contract for anything that it may keep. */
   asked = false;
+  /** A handler asked for more than programs. */
+  deep = false;
   readonly #base: Contract;
   readonly #copy: Contract;
   readonly #recorder: Recorder;
   #queries: Set<string> | undefined;
 
-  constructor(base: Contract, known: Map<string, string>) {
+  /** With a `table` only files of programs are watched: the reads are all where the run was not `deep`. */
+  constructor(base: Contract, known: Map<string, string>, table?: TableReads) {
     this.#base = base;
     this.#recorder = new Recorder(known);
-    this.#copy = rebuildContract(base, watchFiles(base, this.#recorder));
+    const files = table === undefined ? base.files : base.files.filter(isProgramFile);
+    this.#copy = rebuildContract(base, new Map(files.map((f) => [f, this.#recorder.file(f)])));
+    if (table !== undefined) {
+      Object.defineProperty(this.#copy.programs, "table", {
+        get: () => {
+          for (const key of table.reads) this.#recorder.note(key);
+          for (const query of table.queries) this.#queries?.add(query);
+          return table.table;
+        },
+      });
+    }
     watchContract(
       this.#copy,
       (query) => {
         this.#queries?.add(query);
+        if (query !== "programs") this.deep = true;
       },
-      () => {
+      (member) => {
         this.asked = true;
+        if (member !== "programs") this.deep = true;
       },
     );
   }
 
+  during(reads: ReadSet, queries: Set<string>, work: (copy: Contract) => unknown): void {
+    this.#queries = queries;
+    this.#recorder.during(reads, () => void work(this.#copy));
+  }
+
   run(rule: Rule, kind: EntityKind, index: number, own: unknown): Invocation {
     const entity = this.#copy.entities(kind)[index];
+    this.deep = false;
     const reads: ReadSet = new Set();
     const queries = new Set<string>(ENTITY_QUERIES[kind]);
     this.#queries = queries;

@@ -233,7 +233,7 @@ class Tree {
     }
     if (node.type === "array") return (node.children ?? []).map((c, i) => this.#read(c, `${path}/${i}`, depth + 1));
     if (node.type !== "object") return node.value;
-    const out: [string, unknown][] = [];
+    const out: Record<string, unknown> = {};
     const seen = new Set<string>();
     for (const property of node.children ?? []) {
       const [key, value] = property.children ?? [];
@@ -245,9 +245,12 @@ class Tree {
       }
       seen.add(name);
       this.#keys.set(inner, key);
-      if (value !== undefined) out.push([name, this.#read(value, inner, depth + 1)]);
+      if (value === undefined) continue;
+      const read = this.#read(value, inner, depth + 1);
+      if (name !== "__proto__") out[name] = read;
+      else Object.defineProperty(out, name, { value: read, enumerable: true, configurable: true, writable: true });
     }
-    return Object.fromEntries(out);
+    return out;
   }
 
   span(node: JsonNode): Span {
@@ -300,6 +303,7 @@ class Tree {
 }
 
 function escapePointer(name: string): string {
+  if (!name.includes("~") && !name.includes("/")) return name;
   return name.replace(/~/g, "~0").replace(/\//g, "~1");
 }
 

@@ -16,6 +16,13 @@ export interface KeyNeed {
   readonly command: string;
   /** Where it is needed. */
   readonly at: Span | undefined;
+  /** What an access list is asked: needs with the same text have the same answer. */
+  readonly question: string;
+}
+
+function need(pattern: string, access: Access, command: string, at: Span | undefined): KeyNeed {
+  const question = `${command === "evalsha" ? "E" : ""}${access}\n${pattern}`;
+  return { pattern, access, command, at, question };
 }
 
 /** The patterns of a program's KEYS; undefined where an entry does not say. */
@@ -44,9 +51,7 @@ export function declaredNeeds({ entry }: Program): readonly KeyNeed[] {
 
 function ofKeys(entry: ManifestProgram): readonly KeyNeed[] {
   return entry.keys.flatMap((key, i): KeyNeed[] =>
-    entry.place(`keys/${i}/pattern`) === undefined
-      ? []
-      : [{ pattern: key.pattern.value, access: "RW", command: "evalsha", at: key.pattern.at }],
+    entry.place(`keys/${i}/pattern`) === undefined ? [] : [need(key.pattern.value, "RW", "evalsha", key.pattern.at)],
   );
 }
 
@@ -69,7 +74,7 @@ function ofCalls(effects: ScriptEffects, patterns: readonly (string | undefined)
     if (kind !== "keys" && kind !== "derived" && kind !== "literal") continue;
     const pattern = patternOf(use.origin, patterns);
     if (pattern !== undefined && pattern !== "") {
-      out.push({ pattern, access: use.access, command: use.call.command!, at: use.at });
+      out.push(need(pattern, use.access, use.call.command!, use.at));
     }
   }
   return out;
@@ -117,12 +122,12 @@ export function clientCommands(contract: Contract, user: string): readonly Clien
     const argv = [first, ...words.slice(1)];
     const keys = (specs.keysOf(argv) ?? [])
       .filter((k) => k.index < argv.length)
-      .map((k): KeyNeed => ({ pattern: argv[k.index]!, access: k.access, command: name, at: undefined }));
+      .map((k) => need(argv[k.index]!, k.access, name, undefined));
     // a pattern that stands where no key is expected yet (`MGET app:*` has one, `SET app:*` lacks its value)
     const second = argv[1];
     const wants = table.get(name)?.specs.some((s) => !s.notKey) === true;
     if (keys.length === 0 && wants && second !== undefined && !container)
-      keys.push({ pattern: second, access: "RW", command: name, at: undefined });
+      keys.push(need(second, "RW", name, undefined));
     return { name, keys, channels: TAKES_CHANNELS.test(first) ? words.slice(1) : [] };
   });
 }
@@ -131,9 +136,8 @@ export function clientCommands(contract: Contract, user: string): readonly Clien
 export class KeyNeeds {
   readonly #byText = new Map<string, KeyNeed>();
 
-  add(need: KeyNeed): void {
-    const text = `${need.command === "evalsha" ? "E" : ""}${need.access}\n${need.pattern}`;
-    if (!this.#byText.has(text)) this.#byText.set(text, need);
+  add(one: KeyNeed): void {
+    if (!this.#byText.has(one.question)) this.#byText.set(one.question, one);
   }
 
   get size(): number {
@@ -143,25 +147,35 @@ export class KeyNeeds {
   /** Whether one key pattern of a user is needed: it covers something alone, or nothing covers it any more without the pattern. */
   use(user: AclUser, pattern: AclPattern): boolean {
     let known = uses.get(pattern);
-    if (known === undefined || known.size > MAX_KEPT) uses.set(pattern, (known = new Map()));
-    for (const [text, need] of this.#byText) {
-      let used = known.get(text);
-      if (used === undefined) known.set(text, (used = isUsed(user, pattern, need)));
-      if (used) return true;
+    if (known === undefined || known.answers.size > MAX_KEPT)
+      uses.set(pattern, (known = { answers: new Map(), last: undefined }));
+    if (known.last !== undefined && this.#byText.has(known.last)) return true;
+    for (const [text, one] of this.#byText) {
+      let used = known.answers.get(text);
+      if (used === undefined) known.answers.set(text, (used = isUsed(user, pattern, one)));
+      if (!used) continue;
+      known.last = text;
+      return true;
     }
     return false;
   }
 }
 
+/** What is known of a pattern: the answer to each question, and the last one that it was needed for. */
+interface Use {
+  readonly answers: Map<string, boolean>;
+  last: string | undefined;
+}
+
 // A pattern belongs to one user, and neither changes.
-const uses = new WeakMap<AclPattern, Map<string, boolean>>();
+const uses = new WeakMap<AclPattern, Use>();
 const MAX_KEPT = 2000;
 
-function isUsed(user: AclUser, pattern: AclPattern, need: KeyNeed): boolean {
-  const bits = (need.access.includes("R") ? 1 : 0) | (need.access.includes("W") ? 2 : 0);
-  if (need.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
-  if (need.command === "evalsha" && pattern.access !== 3) return false;
-  const glob = keyPatternGlob(need.pattern);
+function isUsed(user: AclUser, pattern: AclPattern, one: KeyNeed): boolean {
+  const bits = (one.access.includes("R") ? 1 : 0) | (one.access.includes("W") ? 2 : 0);
+  if (one.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
+  if (one.command === "evalsha" && pattern.access !== 3) return false;
+  const glob = keyPatternGlob(one.pattern);
   if (disjointPrefix(pattern.glob, glob)) return false;
   if (globIncludes([pattern.glob], glob) !== false) return true;
   const others = user.keys.filter((p) => p !== pattern).map((p) => p.glob);

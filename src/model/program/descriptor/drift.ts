@@ -164,10 +164,10 @@ function programOf(
     const byFile = programs.filter((p) => p.file !== undefined && samePath(p.file.value, value));
     if (byFile.length === 1) return byFile[0];
   }
-  const names = [id.state === "known" ? id.value : undefined, d.holder?.name]
+  const wanted = [id.state === "known" ? id.value : undefined, d.holder?.name]
     .filter((n) => n !== undefined)
     .map(normal);
-  return programs.find((p) => namesOf(p).some((n) => names.includes(n)));
+  return programs.find((p) => namesOf(p).some((n) => wanted.includes(n)));
 }
 
 function lower(word: string | undefined): string | undefined {
@@ -175,7 +175,17 @@ function lower(word: string | undefined): string | undefined {
 }
 
 /** The id and the file's name of a program in normal form. */
-function namesOf(p: Program): string[] {
+function namesOf(p: Program): readonly string[] {
+  const { entry } = p;
+  if (entry === undefined) return namesIn(p);
+  let known = names.get(entry);
+  if (known === undefined) names.set(entry, (known = namesIn(p)));
+  return known;
+}
+
+const names = new WeakMap<ManifestProgram, readonly string[]>();
+
+function namesIn(p: Program): string[] {
   const file = p.file?.value.replace(/^.*\//, "").replace(/(?:-v\d+)?(?:-\d+)?\.lua$/i, "");
   return [p.entry?.id?.value, file].filter((n) => n !== undefined).map(normal);
 }

@@ -268,6 +268,10 @@ class Engine {
   readonly #shape: string;
   readonly #programs: string;
   readonly #readers = new Map<string, Invocation[]>();
+  /** Handlers by what they asked of the contract as a whole. */
+  readonly #asking = new Map<string, Invocation[]>();
+  /** Handlers by the object or file that they ran on. */
+  readonly #of = new Map<unknown, Invocation[]>();
   /** Findings of the unchanged contract by rule. */
   readonly #base = new Map<Rule, ReadonlySet<string>>();
   readonly #byEntity = new Map<Rule, Map<unknown, Invocation>>();
@@ -323,12 +327,16 @@ class Engine {
     this.#rules = rules;
     this.#hard = hard;
     this.#soft = soft;
+    const index = <K>(map: Map<K, Invocation[]>, key: K, invocation: Invocation): void => {
+      const list = map.get(key);
+      if (list === undefined) map.set(key, [invocation]);
+      else list.push(invocation);
+    };
     for (const invocation of invocations) {
-      for (const key of invocation.reads) {
-        const list = this.#readers.get(key);
-        if (list === undefined) this.#readers.set(key, [invocation]);
-        else list.push(invocation);
-      }
+      for (const key of invocation.reads) index(this.#readers, key, invocation);
+      for (const query of invocation.queries) index(this.#asking, query, invocation);
+      const { entity } = invocation;
+      index(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
     }
     this.#shape = shapeOf(contract);
     this.#programs = programShape(contract);
@@ -383,11 +391,25 @@ class Engine {
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
     const found: Found[] = [];
     let different = false;
-    const rules = all ? this.#rules : [...new Set([...affected].map((i) => i.rule))];
+    // the same entities as before: only those handlers run again that read the place, or asked for what is disturbed
+    const steady = disturbed !== undefined && !reshaped && !regrouped && sameKinds(file, replaced);
+    if (steady) {
+      for (const query of disturbed) for (const i of this.#asking.get(query) ?? []) affected.add(i);
+      // what an object is made of is read before any handler sees it
+      for (const entity of entitiesThatDiffer(file, replaced))
+        for (const i of this.#of.get(entity) ?? []) affected.add(i);
+    }
+    const byRule = new Map<Rule, Invocation[]>();
+    for (const invocation of affected) {
+      const list = byRule.get(invocation.rule);
+      if (list === undefined) byRule.set(invocation.rule, [invocation]);
+      else list.push(invocation);
+    }
+    const rules = all && !steady ? this.#rules : byRule.keys();
     for (const rule of rules) {
       const base = this.#base.get(rule)!;
       // findings that are folded into one are counted over the whole rule
-      const own = all || !declared ? undefined : [...affected].filter((i) => i.rule === rule);
+      const own = (all && !steady) || !declared ? undefined : (byRule.get(rule) ?? []);
       const same = (kind: EntityKind, index: number, entity: unknown): boolean => {
         if (disturbed === undefined) return false;
         const before = this.#byEntity.get(rule)?.get(entityKey(kind, index, entity));
@@ -580,6 +602,24 @@ function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): Re
     if (object.kind === "ConfigMap") out.add("texts");
   }
   return out;
+}
+
+/** The file, and those objects of it that a change makes anew. */
+function* entitiesThatDiffer(file: InputFile, changed: InputFile): Generator<unknown> {
+  yield file;
+  const kept = new Set(changed.yaml.documents);
+  for (const document of file.yaml.documents) if (!kept.has(document)) yield* kubeObjects(file, document);
+}
+
+/** The documents hold objects of the same kinds as before, in the same order. */
+function sameKinds(file: InputFile, changed: InputFile): boolean {
+  const kinds = (f: InputFile): string =>
+    f.yaml.documents.map((d) => kubeObjects(f, d).map((o) => `${o.kind} ${o instanceof Workload}`)).join("\n");
+  const containers = (f: InputFile): string =>
+    f.yaml.documents
+      .map((d) => kubeObjects(f, d).map((o) => (o instanceof Workload ? o.containers.length : 0)))
+      .join("\n");
+  return hasDocuments(file) && kinds(file) === kinds(changed) && containers(file) === containers(changed);
 }
 
 function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

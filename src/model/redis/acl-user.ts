@@ -278,6 +278,7 @@ export class AclUser {
   readonly #make: () => UserState;
   #state: UserState | undefined;
   #permissions: readonly AclSelector[] | undefined;
+  #keys: readonly AclPattern[] | undefined;
   readonly #coverage = new Map<string, Answer>();
 
   /** Without a name and line it is the `default` user that the server makes. `make` gives its state when it is needed. */
@@ -518,7 +519,8 @@ export class AclUser {
 
   /** All key patterns of root and selectors. */
   get keys(): readonly AclPattern[] {
-    return this.permissions.flatMap((s) => s.keys);
+    this.#keys ??= this.permissions.flatMap((s) => s.keys);
+    return this.#keys;
   }
 
   get channels(): readonly AclPattern[] {

@@ -29,13 +29,14 @@ export function* shellMutations(text: string): Generator<TextMutation> {
         end: word.end,
         newText,
       });
-      const host = /^("?)([\w$-]+(?:\.[\w-]+){2,})("?)$/.exec(word.text);
+      // an address stands for itself, not for a name
+      const host = /^[\d.]+$/.test(word.text) ? null : /^("?)([\w$-]+(?:\.[\w-]+){2,})("?)$/.exec(word.text);
       if (word.text === "--tls") {
         yield { ...replace("drop-option", ""), start: Math.max(line.start, word.start - 1) };
       } else if (before === "--user") yield replace("rename-user", `${word.text}-x`);
       else if (before === "-p" && /^\d+$/.test(word.text)) yield replace("other-port", String(Number(word.text) + 1));
       else if (before === "-h" && host === null) {
-        if (/^[\w.-]+$/.test(word.text)) yield replace("other-host", "192.0.2.1");
+        if (/^[\w.-]+$/.test(word.text) && !word.text.startsWith("127.")) yield replace("other-host", "192.0.2.1");
       } else if (host !== null) yield replace("other-host", `${host[1]}x-${host[2]}${host[3]}`);
       else if (before === "exit" && /^\d+$/.test(word.text)) yield replace("flip-exit", word.text === "0" ? "1" : "0");
       else if (/^\/[\w./-]+$/.test(word.text) && word.text !== "/dev/null") {

@@ -171,13 +171,20 @@ interface Use {
 const uses = new WeakMap<AclPattern, Use>();
 const MAX_KEPT = 2000;
 
+const alone = new WeakMap<KeyNeed, Map<string, boolean>>();
+
 function isUsed(user: AclUser, pattern: AclPattern, one: KeyNeed): boolean {
   const bits = (one.access.includes("R") ? 1 : 0) | (one.access.includes("W") ? 2 : 0);
   if (one.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
   if (one.command === "evalsha" && pattern.access !== 3) return false;
   const glob = keyPatternGlob(one.pattern);
   if (disjointPrefix(pattern.glob, glob)) return false;
-  if (globIncludes([pattern.glob], glob) !== false) return true;
+  // the same need meets the same pattern in every access list that a contract is given
+  let known = alone.get(one);
+  if (known === undefined) alone.set(one, (known = new Map()));
+  let covers = known.get(pattern.text);
+  if (covers === undefined) known.set(pattern.text, (covers = globIncludes([pattern.glob], glob) !== false));
+  if (covers) return true;
   const others = user.keys.filter((p) => p !== pattern).map((p) => p.glob);
   return globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false;
 }

@@ -43,7 +43,7 @@ export default defineRule({
       let complete = contract.programs.sets.length > 0;
       for (const set of contract.programs.sets) {
         // without a manifest nobody says what the set needs
-        complete &&= set.manifest?.problems.every((p) => p.kind !== "syntax") === true;
+        complete &&= set.manifest !== undefined && contract.programs.faultsOf(set).length === 0;
         for (const program of set.programs) {
           for (const runner of contract.programs.runners(program)) {
             if (runner.user === undefined) continue;

@@ -267,6 +267,7 @@ class Engine {
   readonly #soft: ReadSet;
   readonly #shape: string;
   readonly #programs: string;
+  readonly #withPrograms: boolean;
   readonly #readers = new Map<string, Invocation[]>();
   /** Handlers by what they asked of the contract as a whole. */
   readonly #asking = new Map<string, Invocation[]>();
@@ -340,6 +341,10 @@ class Engine {
     }
     this.#shape = shapeOf(contract);
     this.#programs = programShape(contract);
+    this.#withPrograms = rules.some((r) =>
+      Object.keys(r.on).some((k) => ENTITY_QUERIES[k as EntityKind]?.includes("programs") === true),
+    );
+    this.#withPrograms ||= invocations.some((i) => i.queries.has("programs") || i.queries.has("*"));
     const [first] = contract.files;
     for (const rule of first === undefined ? [] : rules) {
       const { found } = this.#run(new Changed(contract, first!, first!), rule);
@@ -357,7 +362,7 @@ class Engine {
   }
 
   async judge(mutant: Mutant, file: InputFile, suppressing: boolean): Promise<Outcome | "invalid"> {
-    const changed = changeFile(mutant, file);
+    const changed = changeFile(mutant, file, this.#withPrograms);
     if (changed === "invalid") return "invalid";
     const { keys } = changed;
     const hard = keys === undefined || keys.some((k) => this.#hard.has(k));
@@ -379,14 +384,15 @@ class Engine {
     const { declared } = this.contract;
     const marked = suppressing && /quorumlint:/.test(mutant.source.text.slice(mutant.start, mutant.end));
     if (marked || (!declared && (hard || soft))) return { found: [], coveredBy, read, relint: true, crash: undefined };
-    if (!hard && !soft && affected.size === 0 && !isOfPrograms(file)) return none;
+    const regroups = file.kind === "json" && keys?.some((k) => REGROUPS.test(k)) === true;
+    if (!hard && !soft && affected.size === 0 && !regroups) return none;
 
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
     const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json";
     if (parsed && this.#options.prepare !== undefined) await this.#options.prepare(now.contract);
     const reshaped = (hard || soft) && shapeOf(now.contract) !== this.#shape;
-    const regrouped = file.kind === "json" && programShape(now.contract) !== this.#programs;
+    const regrouped = regroups && programShape(now.contract) !== this.#programs;
     const all = hard || reshaped || regrouped;
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
     const found: Found[] = [];
@@ -868,6 +874,9 @@ function isOfPrograms(file: InputFile): boolean {
   return ["lua", "json", "java", "typescript"].includes(file.kind);
 }
 
+/** Reads of a manifest that decide which programs there are: the list, the files that entries name. */
+const REGROUPS = /\0(?:file|manifest|entries|programs|\*)$|\/file\0value$/;
+
 /** Which programs a contract has, each with its script. */
 function programShape(contract: Contract): string {
   return contract.programs.sets
@@ -884,7 +893,8 @@ interface ChangedFile {
   readonly make: () => InputFile;
 }
 
-function changeFile(mutant: Mutant, file: InputFile): ChangedFile | "invalid" {
+/** `programs`: whether somebody looks at programs, so that what is read of manifests has to be compared. */
+function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedFile | "invalid" {
   const text = mutatedText(mutant, file.source.text);
   const { document: index, change } = mutant;
   if (!hasDocuments(file) || index === undefined) {
@@ -894,7 +904,7 @@ function changeFile(mutant: Mutant, file: InputFile): ChangedFile | "invalid" {
     if (file.kind === "json" && change === undefined && changed.yaml.problems.length > 0) return "invalid";
     if (hasDocuments(file)) return { keys: undefined, make: () => changed };
     const keys = [file.file];
-    if (file.kind === "json") {
+    if (file.kind === "json" && programs) {
       for (const { name, before, after } of rereadManifests(file, changed, mutant.start, mutant.end))
         for (const key of differentParts(file.file, name, before, after)) keys.push(key);
     }

@@ -8,7 +8,9 @@ const vm = require("node:vm");
 // a run of a tenth of a second gains nothing from optimised or baseline code, and compiling it costs a sixth of the run, nor
 // from marking beside the run, which shares its core; and of
 // 10,000 documents V8 would keep half as much garbage again as there is to keep
-require("node:v8").setFlagsFromString("--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50");
+require("node:v8").setFlagsFromString(
+  "--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50",
+);
 
 const dist = path.join(__dirname, "..", "dist");
 

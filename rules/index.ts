@@ -71,6 +71,7 @@ import programMinimumVersion from "./program/minimum-version.js";
 import programNoscriptRecovery from "./program/noscript-recovery.js";
 import programOwnerGuard from "./program/owner-guard.js";
 import programPublicSurface from "./program/public-surface.js";
+import programResult from "./program/result.js";
 import programRetryClass from "./program/retry-class.js";
 import programSourceDigest from "./program/source-digest.js";
 import programSyntax from "./program/syntax.js";
@@ -175,6 +176,7 @@ export const rules: readonly Rule[] = [
   make("program/noscript-recovery", programNoscriptRecovery),
   make("program/owner-guard", programOwnerGuard),
   make("program/public-surface", programPublicSurface),
+  make("program/result", programResult),
   make("program/retry-class", programRetryClass),
   make("program/source-digest", programSourceDigest),
   make("program/syntax", programSyntax),

@@ -6,8 +6,8 @@ import {
   channelNeeds,
   clientCommands,
   declaredNeeds,
-  isUsed,
   type KeyNeed,
+  KeyNeeds,
 } from "../../src/model/program/needs.js";
 import type { Program, Runner } from "../../src/model/program/programs.js";
 import { everything, isDangerous } from "../../src/model/redis/privilege.js";
@@ -43,7 +43,7 @@ export default defineRule({
       let complete = contract.programs.sets.length > 0;
       for (const set of contract.programs.sets) {
         // without a manifest nobody says what the set needs
-        complete &&= set.manifest?.problems.every((p) => p.kind !== "syntax") === true;
+        complete &&= set.manifest !== undefined && contract.programs.faultsOf(set).length === 0;
         for (const program of set.programs) {
           for (const runner of contract.programs.runners(program)) {
             if (runner.user === undefined) continue;
@@ -58,7 +58,8 @@ export default defineRule({
         if (!user.certain || !user.enabled) continue;
         const sent = clientCommands(contract, runner.name);
         const needed = new Set(["evalsha", "script|load", "script|exists", ...sent.map((c) => c.name)]);
-        const keys: KeyNeed[] = sent.flatMap((c) => c.keys);
+        const keys = new KeyNeeds();
+        for (const need of sent.flatMap((c) => c.keys)) keys.add(need);
         const channels = sent.flatMap((c) => c.channels);
         let unknown = sent.some((c) => /subscribe|publish/.test(c.name) && c.channels.length === 0);
         let open = false;
@@ -66,13 +67,7 @@ export default defineRule({
           for (const c of program.entry?.commands ?? []) needed.add(c.value.toLowerCase());
           for (const name of program.script?.effects?.commands.keys() ?? []) needed.add(name);
           open ||= program.script?.effects?.commandsComplete === false;
-          for (const need of [...declaredNeeds(program), ...callNeeds(program)]) {
-            const same = (k: KeyNeed) =>
-              k.pattern === need.pattern &&
-              k.access === need.access &&
-              (k.command === "evalsha") === (need.command === "evalsha");
-            if (!keys.some(same)) keys.push(need);
-          }
+          for (const need of [...declaredNeeds(program), ...callNeeds(program)]) keys.add(need);
           const published = channelNeeds(program);
           if (published === undefined) unknown = true;
           else channels.push(...published.map((p) => p.pattern));
@@ -91,7 +86,7 @@ export default defineRule({
               report("command", { user: runner.name, commands: showCommands(more) }, word.at);
           }
         }
-        if (!all.has("keys") && keys.length > 0) {
+        if (!all.has("keys") && keys.size > 0) {
           const given = namespaceOf(
             programs,
             sent.flatMap((c) => c.keys),
@@ -100,7 +95,7 @@ export default defineRule({
             if (pattern.placeholder) continue;
             const data = { user: runner.name, pattern: pattern.text };
             const at = pattern.words[0]!.at;
-            if (!isUsed(pattern, user.keys, keys)) report("key", data, at);
+            if (!keys.use(user, pattern)) report("key", data, at);
             else if (given !== undefined && aclReaches(given, pattern.text))
               report("beyond", Object.assign({ keys: given.join(", ") }, data), at);
           }

@@ -24,6 +24,10 @@ export default defineRule({
       help: "Leave one voluntary eviction: minAvailable below the number of replicas.",
       inferred: "error",
     },
+    open: {
+      text: "{budget} says neither minAvailable nor maxUnavailable: every pod of {object} may be evicted at once",
+      help: "Set minAvailable: 2.",
+    },
     quorum: {
       text: "{budget} lets {object} fall to {left} of {replicas} pods, below the {needed} that a quorum needs",
       inferred: "error",
@@ -69,6 +73,8 @@ export default defineRule({
               : budget.missing("spec", "unhealthyPodEvictionPolicy"),
           );
         }
+        if (!budget.has("spec", "minAvailable") && !budget.has("spec", "maxUnavailable"))
+          report("open", { budget: budget.title, object }, budget.missing("spec", "minAvailable"));
         if (bound === undefined || replicas === undefined || replicas <= 1) continue;
         const shown = `${bound.field} ${bound.text}`;
         const data = { budget: budget.title, object, replicas };

@@ -30,6 +30,10 @@ export default defineRule({
       text: "{object} deletes its claims when it is {when}",
       help: "Set persistentVolumeClaimRetentionPolicy to Retain.",
     },
+    grace: {
+      text: "pods of {object} are killed without time to stop: what the server has not written yet is lost",
+      help: "Leave terminationGracePeriodSeconds at 30 or more.",
+    },
   },
   on: {
     Plane(plane, { contract, report }) {
@@ -43,6 +47,8 @@ export default defineRule({
         if (workload.get(...policy, field) === "Delete")
           report("retention", { object: workload.title, when }, workload.at(...policy, field));
       }
+      const grace = ["spec", "template", "spec", "terminationGracePeriodSeconds"] as const;
+      if (workload.get(...grace) === 0) report("grace", { object: workload.title }, workload.at(...grace));
       if (plane.role !== "data") return;
       const dir = serverDirectory(contract, plane);
       // without persistence nothing is lost that was promised

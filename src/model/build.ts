@@ -40,6 +40,14 @@ export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputF
   const input = inputsOf.get(contract);
   if (input === undefined) throw new TypeError(`the contract ${contract.name} was not built here`);
   const now = (file: InputFile): InputFile => replaced.get(file) ?? file;
+  if (contract.declared && [...replaced.keys()].every(isProgramFile)) {
+    const made = contract.withPrograms(
+      input.files.map(now),
+      contract.programSources.map((s) => sourceWith(s, replaced)),
+    );
+    inputsOf.set(made, Object.assign({}, input, { files: made.files, match: (p: string) => input.match(p).map(now) }));
+    return made;
+  }
   const made = buildContract({
     name: input.name,
     declared: input.declared,
@@ -53,6 +61,21 @@ export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputF
   });
   made.parsers.adopt(contract.parsers);
   return made;
+}
+
+/** Files that say nothing of servers, where a contract file says which they are. */
+export function isProgramFile(file: InputFile): boolean {
+  return file.kind === "lua" || file.kind === "json";
+}
+
+function sourceWith(source: ProgramSource, replaced: ReadonlyMap<InputFile, InputFile>): ProgramSource {
+  const { manifest, scripts } = source;
+  const own = (f: InputFile | undefined): boolean => f !== undefined && replaced.has(f);
+  if (!own(manifest) && !scripts.some(own)) return source;
+  return Object.assign({}, source, {
+    manifest: manifest === undefined ? undefined : (replaced.get(manifest) ?? manifest),
+    scripts: scripts.map((s) => replaced.get(s) ?? s),
+  });
 }
 
 export function buildContract(input: BuildInput): Contract {

@@ -88,7 +88,7 @@ export class Contract {
   readonly today: string;
   readonly setting: ContractParts["setting"];
   /** Parsers that a surface makes ready before rules run. */
-  readonly parsers = new Parsers();
+  readonly parsers: Parsers;
   readonly #parts: ContractParts;
   readonly #byKind = new Map<string, KubeObject[]>();
   readonly #byRef = new Map<string, KubeObject[]>();
@@ -101,8 +101,9 @@ export class Contract {
   #programs: ContractPrograms | undefined;
   #budgets: ReadonlyMap<Workload, readonly KubeObject[]> | undefined;
 
-  constructor(parts: ContractParts) {
+  constructor(parts: ContractParts, parsers = new Parsers()) {
     this.#parts = parts;
+    this.parsers = parsers;
     this.name = parts.name;
     this.declared = parts.declared;
     this.config = parts.config;
@@ -130,6 +131,22 @@ export class Contract {
     for (const [namespace, own] of namespaces) {
       this.#pods.set(namespace, new LabelIndex(own, (w) => w.podLabels));
     }
+  }
+
+  /** The same contract with other files of programs: what its manifests, configurations and ACLs mean stays as it is known. */
+  withPrograms(files: readonly InputFile[], programSources: readonly ProgramSource[]): Contract {
+    const parts: ContractParts = Object.assign({}, this.#parts, { files, programSources });
+    const made = new Contract(parts, this.parsers);
+    made.#redis = this.redis;
+    made.#network = this.network;
+    made.#shell = this.shell;
+    made.#made = this.#made;
+    made.#budgets = this.#budgets;
+    return made;
+  }
+
+  get programSources(): readonly ProgramSource[] {
+    return this.#parts.programSources;
   }
 
   ofKind(kind: string): readonly KubeObject[] {

@@ -51,6 +51,19 @@ export class InputFile {
     return this.#view;
   }
 
+  /** The file that this one stands for: what is made of its content is kept with that one. */
+  get identity(): InputFile {
+    return this;
+  }
+
+  /** Told to whoever watches reads: something that was made of the whole content is looked at. */
+  touch(): void {}
+
+  /** The same value, read under watch where somebody watches this file; `name` says what was made of the file. */
+  watched<T extends object>(_name: string, value: T): T {
+    return value;
+  }
+
   /** The YAML documents; parsed on first use. */
   get yaml(): YamlFile {
     const meaning: ScalarMeaning = this.kind === "kubernetes" ? "kubernetes" : "core";

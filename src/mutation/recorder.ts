@@ -56,6 +56,15 @@ function isIndex(key: string): boolean {
   return c >= 48 && c <= 57;
 }
 
+/** Where something stands: a verdict does not compare places. */
+function isPlace(value: unknown): boolean {
+  return (
+    value instanceof Source ||
+    value instanceof TextView ||
+    (value !== null && typeof value === "object" && (value as { source?: unknown }).source instanceof Source)
+  );
+}
+
 /** A proxy that notes each key read; refuses writes, because rules share the values. */
 function watch(value: object, prefix: string, recorder: Recorder): object {
   const children = new Map<string, object>();
@@ -69,8 +78,12 @@ function watch(value: object, prefix: string, recorder: Recorder): object {
         if (key === "length") recorder.note(path("*"));
         return found;
       }
-      // methods of Object.prototype are no fields of the document
-      if (typeof found === "function") return found;
+      // methods of Object.prototype are no fields of the document; where something is found depends on the form of the whole
+      if (typeof found === "function") {
+        if (Object.hasOwn(target, key)) recorder.note(path("form"));
+        return found;
+      }
+      if (isPlace(found)) return found;
       recorder.note(path(key));
       if (found === null || typeof found !== "object") return found;
       let child = children.get(key);
@@ -188,6 +201,7 @@ class RecordingInput extends InputFile {
   readonly #recorder: Recorder;
   #documents: YamlFile | undefined;
   #watched: TextView | undefined;
+  readonly #made = new Map<string, object>();
 
   constructor(base: InputFile, recorder: Recorder) {
     const { bytes, fault, file } = base;
@@ -206,6 +220,20 @@ class RecordingInput extends InputFile {
         return bytes;
       },
     });
+  }
+
+  override get identity(): InputFile {
+    return this.#base;
+  }
+
+  override touch(): void {
+    this.#recorder.note(this.file);
+  }
+
+  override watched<T extends object>(name: string, value: T): T {
+    let known = this.#made.get(name);
+    if (known === undefined) this.#made.set(name, (known = watch(value, `${this.file}\0${name}\0`, this.#recorder)));
+    return known as T;
   }
 
   override get view(): TextView {
@@ -294,6 +322,43 @@ export function differentKeys(file: string, document: number, before: unknown, a
   if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) return undefined;
   compare(before, after, "");
   return out;
+}
+
+/**
+ * The read keys of the parts where two things made of a file differ (see `InputFile.watched`), places and functions apart: what is
+ * the same object is the same.
+ */
+export function differentParts(file: string, name: string, before: object, after: object): string[] {
+  /** `pointer\0key`, the pointer from the two things on. */
+  const compare = (a: object, b: object): readonly string[] => {
+    let out = known.get(a);
+    if (out !== undefined) return out;
+    known.set(a, (out = []));
+    const left = a as Record<string, unknown>;
+    const right = b as Record<string, unknown>;
+    let set = false;
+    for (const key of Object.keys(left)) {
+      const [x, y] = [left[key], right[key]];
+      if (x === y && x !== undefined) continue;
+      if (!Object.hasOwn(right, key)) {
+        out.push(`\0${key}`, `\0?${key}`);
+        set = true;
+      } else if (isContainer(x) && isContainer(y) && Array.isArray(x) === Array.isArray(y)) {
+        if (isPlace(x)) continue;
+        for (const inner of compare(x, y)) out.push(inner.startsWith("\0") ? `${key}${inner}` : `${key}/${inner}`);
+      } else if (!Object.is(x, y) && typeof x !== "function") out.push(`\0${key}`);
+    }
+    for (const key of Object.keys(right)) {
+      if (Object.hasOwn(left, key)) continue;
+      out.push(`\0${key}`, `\0?${key}`);
+      set = true;
+    }
+    if (set) out.push("\0*");
+    return out;
+  };
+  // an entry may be reached in two ways
+  const known = new Map<object, string[]>();
+  return compare(before, after).map((key) => `${file}\0${name}\0${key}`);
 }
 
 function isContainer(value: unknown): value is object {

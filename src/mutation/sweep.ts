@@ -11,17 +11,18 @@ import { type DuplicateKey, parseSlice, YamlDocument } from "../document/yaml.js
 import { type Diagnostic, severityRank } from "../engine/diagnostic.js";
 import { morePlaces, type RuleCrash, severityOf } from "../engine/lint.js";
 import { fill, messageSpec, type ReportExtra, type Rule, type RuleContext } from "../engine/rule.js";
-import { kubeObjects, rebuildContract } from "../model/build.js";
+import { isProgramFile, kubeObjects, rebuildContract } from "../model/build.js";
 import { Contract, type EntityKind } from "../model/contract.js";
 import { InputFile } from "../model/input.js";
 import { KubeObject } from "../model/kubernetes/object.js";
 import { Container, Workload } from "../model/kubernetes/workload.js";
 import type { Place } from "../model/place.js";
+import { rereadManifests } from "../model/program/programs.js";
 import { Source, type Span } from "../text/source.js";
 import { type Equivalent, Equivalents } from "./equivalent.js";
 import { type Mutant, type MutantResult, type MutantStatus, mutantsOf, mutatedText } from "./mutant.js";
 import { mutationsOf } from "./mutators/index.js";
-import { applyChange, differentKeys, type ReadSet, Recorder, touchedKeys } from "./recorder.js";
+import { applyChange, differentKeys, differentParts, type ReadSet, Recorder, touchedKeys } from "./recorder.js";
 
 /** What a lint of the files as texts gives. */
 export interface Relint {
@@ -265,7 +266,13 @@ class Engine {
   /** What else the build looks at: a change there concerns every rule only where it changes the shape. */
   readonly #soft: ReadSet;
   readonly #shape: string;
+  readonly #programs: string;
+  readonly #withPrograms: boolean;
   readonly #readers = new Map<string, Invocation[]>();
+  /** Handlers by what they asked of the contract as a whole. */
+  readonly #asking = new Map<string, Invocation[]>();
+  /** Handlers by the object or file that they ran on. */
+  readonly #of = new Map<unknown, Invocation[]>();
   /** Findings of the unchanged contract by rule. */
   readonly #base = new Map<Rule, ReadonlySet<string>>();
   readonly #byEntity = new Map<Rule, Map<unknown, Invocation>>();
@@ -288,7 +295,10 @@ class Engine {
     });
     recorder.during(build, () => {
       const made = rebuildContract(contract, watched);
-      for (const kind of new Set(rules.flatMap((r) => Object.keys(r.on) as EntityKind[]))) made.entities(kind);
+      for (const kind of new Set(rules.flatMap((r) => Object.keys(r.on) as EntityKind[]))) {
+        // which programs there are is compared after each change: see `programShape`
+        if (ENTITY_QUERIES[kind]?.includes("programs") !== true) made.entities(kind);
+      }
       shapeOf(made);
       // an inferred contract is held together by references
       if (!contract.declared) for (const o of made.objects) if (o instanceof Workload) void o.references;
@@ -296,9 +306,10 @@ class Engine {
     const soft: ReadSet = new Set();
     for (const key of build) (isText(key) ? soft : hard).add(key);
     const invocations: Invocation[] = [];
+    const table = contract.declared && contract.programs.sets.length > 0 ? tableReads(contract, known) : undefined;
     for (const rule of rules) {
       for (const kind of Object.keys(rule.on) as EntityKind[]) {
-        for (const invocation of record(contract, rule, kind, known)) invocations.push(invocation);
+        for (const invocation of record(contract, rule, kind, known, table)) invocations.push(invocation);
       }
     }
     return new Engine(contract, options, rules, hard, soft, invocations);
@@ -317,14 +328,23 @@ class Engine {
     this.#rules = rules;
     this.#hard = hard;
     this.#soft = soft;
+    const index = <K>(map: Map<K, Invocation[]>, key: K, invocation: Invocation): void => {
+      const list = map.get(key);
+      if (list === undefined) map.set(key, [invocation]);
+      else list.push(invocation);
+    };
     for (const invocation of invocations) {
-      for (const key of invocation.reads) {
-        const list = this.#readers.get(key);
-        if (list === undefined) this.#readers.set(key, [invocation]);
-        else list.push(invocation);
-      }
+      for (const key of invocation.reads) index(this.#readers, key, invocation);
+      for (const query of invocation.queries) index(this.#asking, query, invocation);
+      const { entity } = invocation;
+      index(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
     }
     this.#shape = shapeOf(contract);
+    this.#programs = programShape(contract);
+    this.#withPrograms = rules.some((r) =>
+      Object.keys(r.on).some((k) => ENTITY_QUERIES[k as EntityKind]?.includes("programs") === true),
+    );
+    this.#withPrograms ||= invocations.some((i) => i.queries.has("programs") || i.queries.has("*"));
     const [first] = contract.files;
     for (const rule of first === undefined ? [] : rules) {
       const { found } = this.#run(new Changed(contract, first!, first!), rule);
@@ -342,7 +362,7 @@ class Engine {
   }
 
   async judge(mutant: Mutant, file: InputFile, suppressing: boolean): Promise<Outcome | "invalid"> {
-    const changed = changeFile(mutant, file);
+    const changed = changeFile(mutant, file, this.#withPrograms);
     if (changed === "invalid") return "invalid";
     const { keys } = changed;
     const hard = keys === undefined || keys.some((k) => this.#hard.has(k));
@@ -364,22 +384,38 @@ class Engine {
     const { declared } = this.contract;
     const marked = suppressing && /quorumlint:/.test(mutant.source.text.slice(mutant.start, mutant.end));
     if (marked || (!declared && (hard || soft))) return { found: [], coveredBy, read, relint: true, crash: undefined };
-    if (!hard && !soft && affected.size === 0) return none;
+    const regroups = file.kind === "json" && keys?.some((k) => REGROUPS.test(k)) === true;
+    if (!hard && !soft && affected.size === 0 && !regroups) return none;
 
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
-    const parsed = hard || soft || !hasDocuments(file);
+    const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json";
     if (parsed && this.#options.prepare !== undefined) await this.#options.prepare(now.contract);
     const reshaped = (hard || soft) && shapeOf(now.contract) !== this.#shape;
-    const all = hard || reshaped;
+    const regrouped = regroups && programShape(now.contract) !== this.#programs;
+    const all = hard || reshaped || regrouped;
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
     const found: Found[] = [];
     let different = false;
-    const rules = all ? this.#rules : [...new Set([...affected].map((i) => i.rule))];
+    // the same entities as before: only those handlers run again that read the place, or asked for what is disturbed
+    const steady = disturbed !== undefined && !reshaped && !regrouped && sameKinds(file, replaced);
+    if (steady) {
+      for (const query of disturbed) for (const i of this.#asking.get(query) ?? []) affected.add(i);
+      // what an object is made of is read before any handler sees it
+      for (const entity of entitiesThatDiffer(file, replaced))
+        for (const i of this.#of.get(entity) ?? []) affected.add(i);
+    }
+    const byRule = new Map<Rule, Invocation[]>();
+    for (const invocation of affected) {
+      const list = byRule.get(invocation.rule);
+      if (list === undefined) byRule.set(invocation.rule, [invocation]);
+      else list.push(invocation);
+    }
+    const rules = all && !steady ? this.#rules : byRule.keys();
     for (const rule of rules) {
       const base = this.#base.get(rule)!;
       // findings that are folded into one are counted over the whole rule
-      const own = all || !declared ? undefined : [...affected].filter((i) => i.rule === rule);
+      const own = (all && !steady) || !declared ? undefined : (byRule.get(rule) ?? []);
       const same = (kind: EntityKind, index: number, entity: unknown): boolean => {
         if (disturbed === undefined) return false;
         const before = this.#byEntity.get(rule)?.get(entityKey(kind, index, entity));
@@ -500,9 +536,9 @@ const WORKLOADS: ReadonlySet<string> = new Set(["podsMatching", "podsMatchingMap
  * Notes what is asked of a contract's graph: `objects`, `kind:K`, `workloads`, `planes`, `texts`, `images`; `*` for a
  * question that is not known here.
  */
-function watchContract(contract: Contract, query: (query: string) => void, asked: () => void): void {
+function watchContract(contract: Contract, query: (query: string) => void, asked: (member: string) => void): void {
   const note = (text: string): void => {
-    asked();
+    asked(text);
     query(text);
   };
   const { objects, workloads, planes, confs, acls, scripts, imageRegistry } = contract;
@@ -527,7 +563,7 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
       if (get !== undefined)
         Object.defineProperty(contract, name, {
           get: () => {
-            asked();
+            asked(name);
             return get.call(contract) as unknown;
           },
         });
@@ -572,6 +608,24 @@ function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): Re
     if (object.kind === "ConfigMap") out.add("texts");
   }
   return out;
+}
+
+/** The file, and those objects of it that a change makes anew. */
+function* entitiesThatDiffer(file: InputFile, changed: InputFile): Generator<unknown> {
+  yield file;
+  const kept = new Set(changed.yaml.documents);
+  for (const document of file.yaml.documents) if (!kept.has(document)) yield* kubeObjects(file, document);
+}
+
+/** The documents hold objects of the same kinds as before, in the same order. */
+function sameKinds(file: InputFile, changed: InputFile): boolean {
+  const kinds = (f: InputFile): string =>
+    f.yaml.documents.map((d) => kubeObjects(f, d).map((o) => `${o.kind} ${o instanceof Workload}`)).join("\n");
+  const containers = (f: InputFile): string =>
+    f.yaml.documents
+      .map((d) => kubeObjects(f, d).map((o) => (o instanceof Workload ? o.containers.length : 0)))
+      .join("\n");
+  return hasDocuments(file) && kinds(file) === kinds(changed) && containers(file) === containers(changed);
 }
 
 function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
@@ -642,8 +696,21 @@ function isText(key: string): boolean {
  * the object or in the contract; so those that share nothing but the contract's files run on one contract, and whoever
  * asked the contract itself runs once more on one of its own.
  */
-function record(contract: Contract, rule: Rule, kind: EntityKind, known: Map<string, string>): Invocation[] {
+function record(
+  contract: Contract,
+  rule: Rule,
+  kind: EntityKind,
+  known: Map<string, string>,
+  table: TableReads | undefined,
+): Invocation[] {
   const entities = contract.entities(kind);
+  if (table !== undefined && ENTITY_QUERIES[kind]?.includes("programs") === true) {
+    return entities.map((entity, index) => {
+      const small = new Recording(contract, known, table);
+      const made = small.run(rule, kind, index, entity);
+      return small.deep ? new Recording(contract, known).run(rule, kind, index, entity) : made;
+    });
+  }
   const out: (Invocation | undefined)[] = entities.map(() => undefined);
   for (const group of groupsOf(entities)) {
     const shared = new Recording(contract, known);
@@ -674,31 +741,66 @@ function groupsOf(entities: readonly unknown[]): number[][] {
   return groups;
 }
 
+/** What finding the command table of the servers reads and asks: most programs want the table, and nothing else of the servers. */
+interface TableReads {
+  readonly table: Contract["programs"]["table"];
+  readonly reads: ReadSet;
+  readonly queries: ReadonlySet<string>;
+}
+
+function tableReads(contract: Contract, known: Map<string, string>): TableReads {
+  const reads: ReadSet = new Set();
+  const queries = new Set<string>();
+  new Recording(contract, known).during(reads, queries, (copy) => copy.programs.table);
+  return { table: contract.programs.table, reads, queries };
+}
+
 class Recording {
   /** Whether the handlers so far asked the contract for anything that it may keep. */
   asked = false;
+  /** A handler asked for more than programs. */
+  deep = false;
   readonly #base: Contract;
   readonly #copy: Contract;
   readonly #recorder: Recorder;
   #queries: Set<string> | undefined;
 
-  constructor(base: Contract, known: Map<string, string>) {
+  /** With a `table` only files of programs are watched: the reads are all where the run was not `deep`. */
+  constructor(base: Contract, known: Map<string, string>, table?: TableReads) {
     this.#base = base;
     this.#recorder = new Recorder(known);
-    this.#copy = rebuildContract(base, watchFiles(base, this.#recorder));
+    const files = table === undefined ? base.files : base.files.filter(isProgramFile);
+    this.#copy = rebuildContract(base, new Map(files.map((f) => [f, this.#recorder.file(f)])));
+    if (table !== undefined) {
+      Object.defineProperty(this.#copy.programs, "table", {
+        get: () => {
+          for (const key of table.reads) this.#recorder.note(key);
+          for (const query of table.queries) this.#queries?.add(query);
+          return table.table;
+        },
+      });
+    }
     watchContract(
       this.#copy,
       (query) => {
         this.#queries?.add(query);
+        if (query !== "programs") this.deep = true;
       },
-      () => {
+      (member) => {
         this.asked = true;
+        if (member !== "programs") this.deep = true;
       },
     );
   }
 
+  during(reads: ReadSet, queries: Set<string>, work: (copy: Contract) => unknown): void {
+    this.#queries = queries;
+    this.#recorder.during(reads, () => void work(this.#copy));
+  }
+
   run(rule: Rule, kind: EntityKind, index: number, own: unknown): Invocation {
     const entity = this.#copy.entities(kind)[index];
+    this.deep = false;
     const reads: ReadSet = new Set();
     const queries = new Set<string>(ENTITY_QUERIES[kind]);
     this.#queries = queries;
@@ -772,19 +874,41 @@ function isOfPrograms(file: InputFile): boolean {
   return ["lua", "json", "java", "typescript"].includes(file.kind);
 }
 
+/** Reads of a manifest that decide which programs there are: the list, the files that entries name. */
+const REGROUPS = /\0(?:file|manifest|entries|programs|\*)$|\/file\0value$/;
+
+/** Which programs a contract has, each with its script. */
+function programShape(contract: Contract): string {
+  return contract.programs.sets
+    .map(
+      (s) =>
+        `${s.input?.file}\0${s.manifest === undefined}\0${s.scripts.length}\0${s.programs.map((p) => p.script?.file).join("\0")}`,
+    )
+    .join("\n");
+}
+
 interface ChangedFile {
   /** Read keys that the change disturbs; undefined: it may disturb all. */
   readonly keys: readonly string[] | undefined;
   readonly make: () => InputFile;
 }
 
-function changeFile(mutant: Mutant, file: InputFile): ChangedFile | "invalid" {
+/** `programs`: whether somebody looks at programs, so that what is read of manifests has to be compared. */
+function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedFile | "invalid" {
   const text = mutatedText(mutant, file.source.text);
   const { document: index, change } = mutant;
   if (!hasDocuments(file) || index === undefined) {
     const changed = file.withText(text);
-    if ((hasDocuments(file) || file.kind === "json") && changed.yaml.problems.length > 0) return "invalid";
-    return { keys: hasDocuments(file) || isOfPrograms(file) ? undefined : [file.file], make: () => changed };
+    if (hasDocuments(file) && changed.yaml.problems.length > 0) return "invalid";
+    // where the mutator knows what it does to the value, the text parses
+    if (file.kind === "json" && change === undefined && changed.yaml.problems.length > 0) return "invalid";
+    if (hasDocuments(file)) return { keys: undefined, make: () => changed };
+    const keys = [file.file];
+    if (file.kind === "json" && programs) {
+      for (const { name, before, after } of rereadManifests(file, changed, mutant.start, mutant.end))
+        for (const key of differentParts(file.file, name, before, after)) keys.push(key);
+    }
+    return { keys, make: () => changed };
   }
   const before = file.yaml.documents[index]!;
   const end = before.end + text.length - file.source.text.length;

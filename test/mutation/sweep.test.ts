@@ -1,6 +1,6 @@
 /**
- * The sweep of the golden deployment, and of a contract of programs: the fast way says what a lint of the changed files
- * says, and nothing changes unseen. `SWEEP_ALL=1` compares every mutant instead of some.
+ * The sweep of the golden contract, and of another one of programs: the fast way says what a lint of the changed files says,
+ * and no declared equivalent is reported. `SWEEP_ALL=1` compares every mutant instead of some.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,13 +17,13 @@ import { applyFileEdits, editsOf } from "../../src/mutation/fixture.js";
 import type { MutantResult } from "../../src/mutation/mutant.js";
 import { htmlReport, sweepReport } from "../../src/mutation/report.js";
 import { sweep } from "../../src/mutation/sweep.js";
-import { deploymentOf, fixtureBase, TODAY, tree } from "../support.js";
+import { fixtureBase, TODAY, tree } from "../support.js";
 import { sweepOptions } from "./support.js";
 
-const golden = deploymentOf(fixtureBase("redis-lab")!);
-const options = await sweepOptions(golden);
+const options = await sweepOptions(fixtureBase("redis-lab")!);
 const fast = await sweep({ ...options, equivalents });
-const every = process.env["SWEEP_ALL"] === "1" ? 1 : 5;
+const all = process.env["SWEEP_ALL"] === "1";
+const every = all ? 1 : 37;
 
 function verdict(r: MutantResult): string {
   const open = r.status === "Survived" || r.status === "NoCoverage" || r.status === "Ignored";
@@ -33,7 +33,8 @@ function verdict(r: MutantResult): string {
 describe("the golden sweep", () => {
   it("has mutants of all kinds of files", () => {
     expect(fast.results.length).toBeGreaterThanOrEqual(3000);
-    expect(new Set(fast.results.map((r) => r.mutant.source.file)).size).toBeGreaterThanOrEqual(11);
+    const kinds = new Set(fast.results.map((r) => r.mutant.source.file.replace(/\.tmpl$/, "").replace(/.*\./, "")));
+    expect([...kinds].sort()).toEqual(["acl", "conf", "json", "lua", "properties", "yaml"]);
     expect(new Set(fast.results.map((r) => r.mutant.id)).size).toBe(fast.results.length);
   });
 
@@ -46,11 +47,11 @@ describe("the golden sweep", () => {
   });
 
   it(`judges as a lint of the changed files does (every ${every === 1 ? "" : `${every}th `}mutant)`, {
-    timeout: 1_200_000,
+    timeout: 3_600_000,
   }, async () => {
     const slow = await sweep({ ...options, fromText: true, wanted: (_, i) => i % every === 0 });
     const byId = new Map(fast.results.map((r) => [r.mutant.id, r]));
-    expect(slow.results.length).toBeGreaterThan(500);
+    expect(slow.results.length).toBeGreaterThan(200);
     expect(slow.results.map((r) => verdict(byId.get(r.mutant.id)!))).toEqual(slow.results.map(verdict));
   });
 
@@ -58,7 +59,7 @@ describe("the golden sweep", () => {
     const programs = await sweepOptions(fixtureBase("programs")!);
     const [quick, slow] = [
       await sweep(programs),
-      await sweep({ ...programs, fromText: true, wanted: (_, i) => i % every === 0 }),
+      await sweep({ ...programs, fromText: true, wanted: (_, i) => all || i % 5 === 0 }),
     ];
     const byId = new Map(quick.results.map((r) => [r.mutant.id, r]));
     expect(new Set(slow.results.map((r) => r.mutant.source.file.replace(/.*\./, "")))).toEqual(
@@ -78,8 +79,14 @@ describe("the golden sweep", () => {
     for (const entry of equivalents) expect(`${entry.file}${entry.field}`).not.toMatch(/\*\*/);
   });
 
+  it("leaves no more unguarded than it did", () => {
+    const open = fast.results.filter((r) => r.status === "Survived" || r.status === "NoCoverage").length;
+    // gaps of the rules, mostly in the start scripts and the qualification pods: each one less is progress
+    expect(open).toBeLessThanOrEqual(205);
+  });
+
   it("says the same twice, byte for byte", async () => {
-    const part = { ...options, wanted: (_: unknown, i: number) => i % 8 === 0 };
+    const part = { ...options, wanted: (_: unknown, i: number) => i % 16 === 0 };
     const text = async (): Promise<string> => {
       const result = await sweep(part);
       return JSON.stringify(

@@ -83,9 +83,12 @@ function judge(
 
   const commands = new Map<string, { command: string; program: string; places: Span[] }>();
   for (const { name, script } of [...programs, ...scripts.map((s) => ({ name: s.name, script: s }))]) {
-    for (const { command, commandAt } of script?.effects?.calls ?? []) {
+    // a script that lacks nothing is not looked into
+    if ([...(script?.effects?.commands.keys() ?? [])].every((c) => !isRun(user, c) || user.can(c) !== "no")) continue;
+    for (const call of script?.effects?.calls ?? []) {
+      const { command } = call;
       if (command === undefined || !isRun(user, command) || user.can(command) !== "no") continue;
-      add(commands, command, { command, program: name }, commandAt);
+      add(commands, command, { command, program: name }, call.commandAt);
     }
   }
   const keys = new Map<string, { pattern: string; program: string; places: Span[] }>();

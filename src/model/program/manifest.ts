@@ -80,6 +80,8 @@ export interface ManifestProgram {
   readonly commands: readonly Located<string>[];
   /** The whole entry. */
   readonly at: Span;
+  /** The paths of all that is written in the entry: where `place` finds something. */
+  readonly form: string;
   /** Place of the value, or of the key, of a field by its path (`keys/0/pattern`); undefined when it is not there. */
   place(path: string, part?: "value" | "key"): Span | undefined;
 }
@@ -157,6 +159,36 @@ export function readProgramSet(
   return { view, name: tree.located("/name", isString), programs, problems };
 }
 
+/**
+ * Reads one program of a set again, from a view of its text alone; undefined where that needs the whole set. The other programs
+ * have no problem.
+ */
+export function readProgramAgain(
+  view: TextView,
+  root: JsonNode,
+  index: number,
+  map: FieldMap,
+): { readonly program: ManifestProgram; readonly problems: readonly ManifestProblem[] } | undefined {
+  const path = `/programs/${index}`;
+  const tree = new Tree(view, root, map, path);
+  if (tree.tooDeep) return undefined;
+  const problems: ManifestProblem[] = [...tree.duplicates];
+  validate({ version: 1, name: "-", programs: [tree.value] });
+  for (const error of validate.errors ?? []) {
+    const { keyword, params, message } = error;
+    const instancePath = error.instancePath.replace(/^\/programs\/0/, path);
+    const problem = fromSchema(
+      tree,
+      message === undefined ? { instancePath, keyword, params } : { instancePath, keyword, params, message },
+    );
+    if (problem !== undefined) problems.push(problem);
+  }
+  const program = readProgram(tree, path);
+  problems.push(...crossChecks(tree, program, path));
+  problems.sort((a, b) => a.at.start - b.at.start);
+  return { program, problems };
+}
+
 /** Our name of a field of a program (`retry`, `keys.access`) to the name that a team gave it. */
 export type FieldMap = Readonly<Record<string, string>>;
 
@@ -171,14 +203,15 @@ class Tree {
   /** Our names, by the path of an object in a program (`` for the program) and the name that stands there. */
   readonly #ours = new Map<string, string>();
 
-  constructor(view: TextView, root: JsonNode, map: FieldMap) {
+  /** `path`: where the root stands, if it is a part of the manifest. */
+  constructor(view: TextView, root: JsonNode, map: FieldMap, path = "") {
     this.view = view;
     for (const [ours, theirs] of Object.entries(map)) {
       const parts = ours.split(".");
       const name = parts.pop()!;
       this.#ours.set(`${parts.join(".")}:${theirs.slice(theirs.lastIndexOf(".") + 1)}`, name);
     }
-    this.value = this.#read(root, "", 0);
+    this.value = this.#read(root, path, path.split("/").length - 1);
   }
 
   /** How we call the field `name` of the object at `path`. */
@@ -200,7 +233,7 @@ class Tree {
     }
     if (node.type === "array") return (node.children ?? []).map((c, i) => this.#read(c, `${path}/${i}`, depth + 1));
     if (node.type !== "object") return node.value;
-    const out: [string, unknown][] = [];
+    const out: Record<string, unknown> = {};
     const seen = new Set<string>();
     for (const property of node.children ?? []) {
       const [key, value] = property.children ?? [];
@@ -212,9 +245,12 @@ class Tree {
       }
       seen.add(name);
       this.#keys.set(inner, key);
-      if (value !== undefined) out.push([name, this.#read(value, inner, depth + 1)]);
+      if (value === undefined) continue;
+      const read = this.#read(value, inner, depth + 1);
+      if (name !== "__proto__") out[name] = read;
+      else Object.defineProperty(out, name, { value: read, enumerable: true, configurable: true, writable: true });
     }
-    return Object.fromEntries(out);
+    return out;
   }
 
   span(node: JsonNode): Span {
@@ -249,6 +285,14 @@ class Tree {
     return { value: node.value, at: this.span(node) };
   }
 
+  /** The paths below a path. */
+  form(path: string): string {
+    const start = `${path}/`;
+    let out = "";
+    for (const own of this.#nodes.keys()) if (own.startsWith(start)) out += `${own.slice(start.length)}\n`;
+    return out;
+  }
+
   children(path: string): readonly string[] {
     const node = this.#nodes.get(path);
     if (node?.type === "array") return (node.children ?? []).map((_, i) => `${path}/${i}`);
@@ -259,6 +303,7 @@ class Tree {
 }
 
 function escapePointer(name: string): string {
+  if (!name.includes("~") && !name.includes("/")) return name;
   return name.replace(/~/g, "~0").replace(/\//g, "~1");
 }
 
@@ -329,6 +374,7 @@ function readProgram(tree: Tree, path: string): ManifestProgram {
   const number = (name: string) => tree.located(`${path}/${name}`, isNumber);
   const at = tree.valueAt(path)!;
   const resultType = text("result/type");
+  let form: string | undefined;
   return {
     id: text("id"),
     version: text("version"),
@@ -364,6 +410,9 @@ function readProgram(tree: Tree, path: string): ManifestProgram {
     rotation: text("rotation"),
     commands: readList(tree, `${path}/commands`, isString) ?? [],
     at,
+    get form() {
+      return (form ??= tree.form(path));
+    },
     place: (field, part = "value") =>
       part === "key" ? tree.keyAt(`${path}/${field}`) : tree.valueAt(`${path}/${field}`),
   };

@@ -1,9 +1,11 @@
 /** What the user that runs programs needs, and who grants it: commands, key patterns with their access, channels. */
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
-import type { AclPattern } from "../redis/acl.js";
+import type { AclPattern, AclUser } from "../redis/acl.js";
 import { disjointPrefix, globIncludes, keyPatternGlob } from "../redis/glob.js";
+import type { ScriptEffects } from "./effects.js";
 import { type Access, tableSpecs } from "./keyspecs.js";
+import type { ManifestProgram } from "./manifest.js";
 import { originsOf, patternOf } from "./origin.js";
 import type { Program } from "./programs.js";
 
@@ -14,6 +16,13 @@ export interface KeyNeed {
   readonly command: string;
   /** Where it is needed. */
   readonly at: Span | undefined;
+  /** What an access list is asked: needs with the same text have the same answer. */
+  readonly question: string;
+}
+
+function need(pattern: string, access: Access, command: string, at: Span | undefined): KeyNeed {
+  const question = `${command === "evalsha" ? "E" : ""}${access}\n${pattern}`;
+  return { pattern, access, command, at, question };
 }
 
 /** The patterns of a program's KEYS; undefined where an entry does not say. */
@@ -23,14 +32,26 @@ export function patternsOf(program: Program): readonly (string | undefined)[] {
   return entry.keys.map((k, i) => (entry.place(`keys/${i}/pattern`) === undefined ? undefined : k.pattern.value));
 }
 
+interface Kept<T> {
+  readonly effects: ScriptEffects;
+  readonly value: T;
+}
+
+// What an entry and its script ask for is the same in every contract that holds both.
+const declared = new WeakMap<ManifestProgram, readonly KeyNeed[]>();
+const called = new WeakMap<ManifestProgram, Kept<readonly KeyNeed[]>>();
+
 /** What EVALSHA asks for: read and write on each entry of KEYS, whatever the script does with it. */
-export function declaredNeeds(program: Program): readonly KeyNeed[] {
-  const { entry } = program;
+export function declaredNeeds({ entry }: Program): readonly KeyNeed[] {
   if (entry === undefined) return [];
+  let known = declared.get(entry);
+  if (known === undefined) declared.set(entry, (known = ofKeys(entry)));
+  return known;
+}
+
+function ofKeys(entry: ManifestProgram): readonly KeyNeed[] {
   return entry.keys.flatMap((key, i): KeyNeed[] =>
-    entry.place(`keys/${i}/pattern`) === undefined
-      ? []
-      : [{ pattern: key.pattern.value, access: "RW", command: "evalsha", at: key.pattern.at }],
+    entry.place(`keys/${i}/pattern`) === undefined ? [] : [need(key.pattern.value, "RW", "evalsha", key.pattern.at)],
   );
 }
 
@@ -38,14 +59,22 @@ export function declaredNeeds(program: Program): readonly KeyNeed[] {
 export function callNeeds(program: Program): readonly KeyNeed[] {
   const effects = program.script?.effects;
   if (effects === undefined) return [];
-  const patterns = patternsOf(program);
+  const { entry } = program;
+  const known = entry === undefined ? undefined : called.get(entry);
+  if (known?.effects === effects) return known.value;
+  const value = ofCalls(effects, patternsOf(program));
+  if (entry !== undefined) called.set(entry, { effects, value });
+  return value;
+}
+
+function ofCalls(effects: ScriptEffects, patterns: readonly (string | undefined)[]): readonly KeyNeed[] {
   const out: KeyNeed[] = [];
   for (const use of effects.keys) {
     const { kind } = use.origin;
     if (kind !== "keys" && kind !== "derived" && kind !== "literal") continue;
     const pattern = patternOf(use.origin, patterns);
     if (pattern !== undefined && pattern !== "") {
-      out.push({ pattern, access: use.access, command: use.call.command!, at: use.at });
+      out.push(need(pattern, use.access, use.call.command!, use.at));
     }
   }
   return out;
@@ -93,29 +122,69 @@ export function clientCommands(contract: Contract, user: string): readonly Clien
     const argv = [first, ...words.slice(1)];
     const keys = (specs.keysOf(argv) ?? [])
       .filter((k) => k.index < argv.length)
-      .map((k): KeyNeed => ({ pattern: argv[k.index]!, access: k.access, command: name, at: undefined }));
+      .map((k) => need(argv[k.index]!, k.access, name, undefined));
     // a pattern that stands where no key is expected yet (`MGET app:*` has one, `SET app:*` lacks its value)
     const second = argv[1];
     const wants = table.get(name)?.specs.some((s) => !s.notKey) === true;
     if (keys.length === 0 && wants && second !== undefined && !container)
-      keys.push({ pattern: second, access: "RW", command: name, at: undefined });
+      keys.push(need(second, "RW", name, undefined));
     return { name, keys, channels: TAKES_CHANNELS.test(first) ? words.slice(1) : [] };
   });
 }
 
-/** Whether one ACL pattern is needed: it covers something alone, or nothing covers it any more without the pattern. */
-export function isUsed(pattern: AclPattern, all: readonly AclPattern[], needs: readonly KeyNeed[]): boolean {
-  const reached = needs.flatMap((need) => {
-    const bits = (need.access.includes("R") ? 1 : 0) | (need.access.includes("W") ? 2 : 0);
-    if (need.command !== "evalsha" && (pattern.access & bits) !== bits) return [];
-    if (need.command === "evalsha" && pattern.access !== 3) return [];
-    const glob = keyPatternGlob(need.pattern);
-    return disjointPrefix(pattern.glob, glob) ? [] : [glob];
-  });
-  // one pattern against one is quickly decided, and nearly always enough
-  if (reached.some((glob) => globIncludes([pattern.glob], glob) !== false)) return true;
-  const others = all.filter((p) => p !== pattern).map((p) => p.glob);
-  return reached.some(
-    (glob) => globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false,
-  );
+/** Needs that ask the same of an access list, each once. */
+export class KeyNeeds {
+  readonly #byText = new Map<string, KeyNeed>();
+
+  add(one: KeyNeed): void {
+    if (!this.#byText.has(one.question)) this.#byText.set(one.question, one);
+  }
+
+  get size(): number {
+    return this.#byText.size;
+  }
+
+  /** Whether one key pattern of a user is needed: it covers something alone, or nothing covers it any more without the pattern. */
+  use(user: AclUser, pattern: AclPattern): boolean {
+    let known = uses.get(pattern);
+    if (known === undefined || known.answers.size > MAX_KEPT)
+      uses.set(pattern, (known = { answers: new Map(), last: undefined }));
+    if (known.last !== undefined && this.#byText.has(known.last)) return true;
+    for (const [text, one] of this.#byText) {
+      let used = known.answers.get(text);
+      if (used === undefined) known.answers.set(text, (used = isUsed(user, pattern, one)));
+      if (!used) continue;
+      known.last = text;
+      return true;
+    }
+    return false;
+  }
+}
+
+/** What is known of a pattern: the answer to each question, and the last one that it was needed for. */
+interface Use {
+  readonly answers: Map<string, boolean>;
+  last: string | undefined;
+}
+
+// A pattern belongs to one user, and neither changes.
+const uses = new WeakMap<AclPattern, Use>();
+const MAX_KEPT = 2000;
+
+const alone = new WeakMap<KeyNeed, Map<string, boolean>>();
+
+function isUsed(user: AclUser, pattern: AclPattern, one: KeyNeed): boolean {
+  const bits = (one.access.includes("R") ? 1 : 0) | (one.access.includes("W") ? 2 : 0);
+  if (one.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
+  if (one.command === "evalsha" && pattern.access !== 3) return false;
+  const glob = keyPatternGlob(one.pattern);
+  if (disjointPrefix(pattern.glob, glob)) return false;
+  // the same need meets the same pattern in every access list that a contract is given
+  let known = alone.get(one);
+  if (known === undefined) alone.set(one, (known = new Map()));
+  let covers = known.get(pattern.text);
+  if (covers === undefined) known.set(pattern.text, (covers = globIncludes([pattern.glob], glob) !== false));
+  if (covers) return true;
+  const others = user.keys.filter((p) => p !== pattern).map((p) => p.glob);
+  return globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false;
 }

@@ -27,6 +27,7 @@ import {
   type Located,
   type ProgramSet as Manifest,
   type ManifestProgram,
+  readProgramAgain,
   readProgramSet,
 } from "./manifest.js";
 import { sha1 } from "./sha1.js";
@@ -119,6 +120,47 @@ interface ManifestRead {
   readonly faults: readonly { readonly message: string; readonly at: Span }[];
 }
 
+/** A program as a manifest lists it; what the manifest says is looked up when somebody asks. */
+class ListedProgram implements Program {
+  readonly set: ProgramSet;
+  readonly script: LuaScript | undefined;
+  readonly #read: ManifestRead["entries"][number];
+
+  constructor(set: ProgramSet, script: LuaScript | undefined, read: ManifestRead["entries"][number]) {
+    this.set = set;
+    this.script = script;
+    this.#read = read;
+  }
+
+  get entry(): ManifestProgram | undefined {
+    return this.#read.entry;
+  }
+
+  get name(): string {
+    return this.#read.name;
+  }
+
+  get file(): Located<string> | undefined {
+    return this.#read.file;
+  }
+
+  get digests(): Program["digests"] {
+    return this.#read.digests;
+  }
+
+  get keyCount(): Located<number> | undefined {
+    return this.#read.keyCount;
+  }
+
+  get user(): Located<string> | undefined {
+    return this.#read.user;
+  }
+
+  get at(): Span {
+    return this.#read.at;
+  }
+}
+
 interface KeptEffects {
   readonly effects: ScriptEffects;
   /** The included files that it was made with. */
@@ -164,11 +206,13 @@ export class LuaScript {
 
   /** Lower-case hexadecimal digests of the file's bytes. */
   get digests(): { readonly sha1: string; readonly sha256: string } {
-    let known = digests.get(this.input);
+    this.input.touch();
+    const { identity } = this.input;
+    let known = digests.get(identity);
     if (known === undefined) {
-      const { bytes, source } = this.input;
+      const { bytes, source } = identity;
       const raw = bytes === undefined ? bytesOf(source.text) : latin1(bytes);
-      digests.set(this.input, (known = { sha1: sha1(raw), sha256: sha256(raw) }));
+      digests.set(identity, (known = { sha1: sha1(raw), sha256: sha256(raw) }));
     }
     return known;
   }
@@ -194,6 +238,8 @@ export class ContractPrograms {
   readonly #byPath = new Map<string, InputFile>();
   readonly #runners = new Map<Program | LuaScript, readonly Runner[]>();
   #sets: readonly ProgramSet[] | undefined;
+  #programs: readonly Program[] | undefined;
+  #sorted: readonly LuaScript[] | undefined;
   #included: ReadonlySet<InputFile> | undefined;
 
   constructor(contract: Contract, sources: readonly ProgramSource[]) {
@@ -213,13 +259,15 @@ export class ContractPrograms {
   }
 
   get programs(): readonly Program[] {
-    return this.sets.flatMap((s) => s.programs);
+    this.#programs ??= this.sets.flatMap((s) => s.programs);
+    return this.#programs;
   }
 
   /** Every script of the contract, each once, in file order. */
   get scripts(): readonly LuaScript[] {
     void this.sets;
-    return [...this.#scripts.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
+    this.#sorted ??= [...this.#scripts.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
+    return this.#sorted;
   }
 
   /** The command table that scripts are judged for. */
@@ -244,11 +292,13 @@ export class ContractPrograms {
 
   document(input: InputFile): LuaDocument | undefined {
     if (input.fault !== undefined) return undefined;
-    let document = documents.get(input);
+    input.touch();
+    const { identity } = input;
+    let document = documents.get(identity);
     if (document === undefined) {
       const parser = this.#contract.parsers.lua;
       if (parser === undefined) return undefined;
-      documents.set(input, (document = parseLua(input.view, parser)));
+      documents.set(identity, (document = parseLua(identity.view, parser)));
     }
     return document;
   }
@@ -257,10 +307,10 @@ export class ContractPrograms {
     const document = this.document(input);
     if (document?.body === undefined) return undefined;
     const { table } = this;
-    let ofFile = kept.get(input);
-    if (ofFile === undefined) kept.set(input, (ofFile = new Map()));
+    let ofFile = kept.get(input.identity);
+    if (ofFile === undefined) kept.set(input.identity, (ofFile = new Map()));
     const known = ofFile.get(table);
-    if (known?.includes.every((i) => this.#include(i.name, i.from) === i.input)) return known.effects;
+    if (known?.includes.every((i) => this.#lookedAt(i.name, i.from) === i.input)) return known.effects;
     let specs = specsOf.get(table);
     if (specs === undefined) specsOf.set(table, (specs = tableSpecs(table)));
     const includes: { name: string; from: string; input: InputFile | undefined }[] = [];
@@ -268,7 +318,7 @@ export class ContractPrograms {
       include: (name, view) => {
         const from = view.source.file;
         const found = this.#include(name, from);
-        includes.push({ name, from, input: found });
+        includes.push({ name, from, input: found?.identity });
         return found === undefined ? undefined : this.document(found);
       },
     });
@@ -298,7 +348,7 @@ export class ContractPrograms {
       ...source.sources,
     ]);
     if (trees === undefined) return undefined;
-    const files = trees.map((t) => t.input);
+    const files = trees.map((t) => t.input.identity);
     const maps = JSON.stringify(descriptors.map((d) => d.map));
     const list = readings.get(files[0]!) ?? [];
     const known = list.find(
@@ -308,11 +358,18 @@ export class ContractPrograms {
     const reading = readCode(
       trees.map(({ input, code }) => {
         const descriptor = descriptors.find((d) => d.input === input);
-        return { source: input.source, code, describes: descriptor !== undefined, map: descriptor?.map ?? {} };
+        return { source: input.identity.source, code, describes: descriptor !== undefined, map: descriptor?.map ?? {} };
       }),
     );
     readings.set(files[0]!, [...list.slice(-MAX_READINGS + 1), { files, maps, reading }]);
     return reading;
+  }
+
+  /** The file that an include directive names, looked at by whoever wants the effects of the script that has it. */
+  #lookedAt(name: string, from: string): InputFile | undefined {
+    const found = this.#include(name, from);
+    found?.touch();
+    return found?.identity;
   }
 
   #include(name: string, from: string): InputFile | undefined {
@@ -334,24 +391,18 @@ export class ContractPrograms {
     const set: ProgramSet = {
       source,
       input,
-      manifest: read?.manifest,
+      get manifest() {
+        return read?.manifest;
+      },
       programs,
       scripts,
-      title: read?.manifest?.name?.value ?? input?.file ?? "the scripts",
+      get title() {
+        return read?.manifest?.name?.value ?? input?.file ?? "the scripts";
+      },
     };
     for (const e of read?.entries ?? []) {
       const script = e.file === undefined ? undefined : this.#named(e.file.value, input!, source.scripts);
-      const program: Program = {
-        set,
-        script,
-        entry: e.entry,
-        name: e.name,
-        file: e.file,
-        digests: e.digests,
-        keyCount: e.keyCount,
-        user: e.user,
-        at: e.at,
-      };
+      const program = new ListedProgram(set, script, e);
       script?.programs.push(program);
       programs.push(program);
     }
@@ -498,13 +549,84 @@ function folderOf(path: string): string {
 }
 
 function manifestOf(input: InputFile, source: ProgramSource): ManifestRead {
-  let read = manifests.get(input);
-  if (read === undefined) manifests.set(input, (read = new Map()));
+  const { identity } = input;
+  let read = manifests.get(identity);
+  if (read === undefined) manifests.set(identity, (read = new Map()));
   const declared = source.index !== undefined;
   const name = JSON.stringify([declared, source.map]);
   let known = read.get(name);
-  if (known === undefined) read.set(name, (known = readManifest(input, declared, source.map)));
-  return known;
+  if (known === undefined) read.set(name, (known = readManifest(identity, declared, source.map)));
+  return input.watched(name, known);
+}
+
+/**
+ * Reads the manifests of a file again after one change of its text, from `start` to `end` of the text before; only the entry that
+ * holds the change is parsed. Says what was read of the file before and now, by the way of reading it.
+ */
+export function rereadManifests(
+  before: InputFile,
+  after: InputFile,
+  start: number,
+  end: number,
+): readonly { readonly name: string; readonly before: object; readonly after: object }[] {
+  const out: { name: string; before: object; after: object }[] = [];
+  for (const [name, known] of manifests.get(before) ?? []) {
+    const [declared, map] = JSON.parse(name) as [boolean, FieldMap];
+    const now = readEntryAgain(known, before, after, start, end, map) ?? readManifest(after, declared, map);
+    let read = manifests.get(after);
+    if (read === undefined) manifests.set(after, (read = new Map()));
+    read.set(name, now);
+    out.push({ name, before: known, after: now });
+  }
+  return out;
+}
+
+function readEntryAgain(
+  known: ManifestRead,
+  before: InputFile,
+  after: InputFile,
+  start: number,
+  end: number,
+  map: FieldMap,
+): ManifestRead | undefined {
+  const { manifest } = known;
+  if (manifest === undefined || manifest.problems.length > 0 || known.faults.length > 0) return undefined;
+  const index = manifest.programs.findIndex(({ at }) => at.start < start && end < at.end);
+  if (index < 0) return undefined;
+  const { at } = manifest.programs[index]!;
+  const grown = after.source.text.length - before.source.text.length;
+  const view = after.view.sub(at.start, at.end + grown);
+  const document = parseJson(view);
+  if (document.errors.length > 0 || document.root?.type !== "object") return undefined;
+  const read = readProgramAgain(view, document.root, index, map);
+  if (read === undefined) return undefined;
+  const entry = entryOf(read.program, index);
+  return {
+    manifest: {
+      view: after.view,
+      name: manifest.name,
+      programs: manifest.programs.with(index, read.program),
+      problems: read.problems,
+    },
+    entries: known.entries.with(index, entry),
+    faults: [],
+  };
+}
+
+function entryOf(entry: ManifestProgram, index: number): ManifestRead["entries"][number] {
+  const stated: { algorithm: "sha1" | "sha256"; stated: Located<string> }[] = [];
+  if (entry.sha1 !== undefined) stated.push({ algorithm: "sha1", stated: entry.sha1 });
+  if (entry.sha256 !== undefined) stated.push({ algorithm: "sha256", stated: entry.sha256 });
+  const keysAt = entry.place("keys");
+  return {
+    entry,
+    name: entry.id?.value ?? entry.file?.value ?? `program ${index + 1}`,
+    file: entry.file,
+    digests: stated,
+    keyCount: keysAt === undefined ? undefined : { value: entry.keys.length, at: keysAt },
+    user: undefined,
+    at: entry.at,
+  };
 }
 
 function readManifest(input: InputFile, declared: boolean, map: FieldMap): ManifestRead {
@@ -512,21 +634,7 @@ function readManifest(input: InputFile, declared: boolean, map: FieldMap): Manif
   if (declared || isProgramSet(document)) {
     const manifest = readProgramSet(input.view, document.root, document.errors, map);
     const faults = manifest.problems.filter((p) => p.kind === "syntax").map((p) => ({ message: p.message, at: p.at }));
-    const entries = manifest.programs.map((entry, i): Omit<Program, "set" | "script"> => {
-      const stated: { algorithm: "sha1" | "sha256"; stated: Located<string> }[] = [];
-      if (entry.sha1 !== undefined) stated.push({ algorithm: "sha1", stated: entry.sha1 });
-      if (entry.sha256 !== undefined) stated.push({ algorithm: "sha256", stated: entry.sha256 });
-      const keysAt = entry.place("keys");
-      return {
-        entry,
-        name: entry.id?.value ?? entry.file?.value ?? `program ${i + 1}`,
-        file: entry.file,
-        digests: stated,
-        keyCount: keysAt === undefined ? undefined : { value: entry.keys.length, at: keysAt },
-        user: undefined,
-        at: entry.at,
-      };
-    });
+    const entries = manifest.programs.map(entryOf);
     return { manifest, entries, faults };
   }
   const faults = document.errors.map((e) => ({

@@ -264,6 +264,9 @@ export class UserState {
   }
 }
 
+/** Answers about key patterns that a user keeps. */
+const MAX_COVERAGE = 2000;
+
 /** A user of a loaded ACL. Its rules are read when they are first asked for: a file may define very many users. */
 export class AclUser {
   readonly name: string;
@@ -275,6 +278,8 @@ export class AclUser {
   readonly #make: () => UserState;
   #state: UserState | undefined;
   #permissions: readonly AclSelector[] | undefined;
+  #keys: readonly AclPattern[] | undefined;
+  readonly #coverage = new Map<string, Answer>();
 
   /** Without a name and line it is the `default` user that the server makes. `make` gives its state when it is needed. */
   constructor(setting: UserSetting, view: TextView, make: () => UserState, name?: AclWord, line?: AclLine) {
@@ -479,6 +484,18 @@ export class AclUser {
    * the selectors that allow it). The empty key is left out: only the empty pattern and `~*` match it.
    */
   covers(keys: KeyLanguage, access: "" | "R" | "W" | "RW", command?: string): Answer {
+    if (typeof keys === "string" || !("declared" in keys)) return this.#covers(keys, access, command);
+    // programs of a contract name the same few patterns again and again
+    const question = `${access} ${command ?? ""} ${keys.declared}`;
+    let known = this.#coverage.get(question);
+    if (known === undefined) {
+      if (this.#coverage.size >= MAX_COVERAGE) this.#coverage.clear();
+      this.#coverage.set(question, (known = this.#covers(keys, access, command)));
+    }
+    return known;
+  }
+
+  #covers(keys: KeyLanguage, access: "" | "R" | "W" | "RW", command?: string): Answer {
     const holders = this.#holders(command);
     if (holders.some((s) => s.allKeys)) return "yes";
     const bits = accessBits(access);
@@ -502,7 +519,8 @@ export class AclUser {
 
   /** All key patterns of root and selectors. */
   get keys(): readonly AclPattern[] {
-    return this.permissions.flatMap((s) => s.keys);
+    this.#keys ??= this.permissions.flatMap((s) => s.keys);
+    return this.#keys;
   }
 
   get channels(): readonly AclPattern[] {

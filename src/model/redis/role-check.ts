@@ -73,9 +73,17 @@ export interface Grant {
 }
 
 /** What each granting rule still gives at the end, root and selectors alike. */
-export function grants(user: AclUser): Grant[] {
-  return user.permissions.slice(0, MOST_SELECTORS).flatMap((selector) => grantsOf(user, selector));
+export function grants(user: AclUser): readonly Grant[] {
+  let known = granted.get(user);
+  if (known === undefined)
+    granted.set(
+      user,
+      (known = user.permissions.slice(0, MOST_SELECTORS).flatMap((selector) => grantsOf(user, selector))),
+    );
+  return known;
 }
+
+const granted = new WeakMap<AclUser, readonly Grant[]>();
 
 function grantsOf(user: AclUser, selector: AclSelector): Grant[] {
   const out: Grant[] = [];

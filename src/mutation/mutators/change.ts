@@ -61,6 +61,15 @@ const UNITS: Readonly<Record<string, string>> = {
 const OTHER_DIGEST = "0000000000000000000000000000000000000000000000000000000000000000";
 const IMAGE = /^(?:[\w.-]+(?::\d+)?\/)*[\w.-]+:[\w.-]+(?:@sha256:[0-9a-f]+)?$/;
 
+/** Names of numbers that somebody chose: one more or less is as good. */
+const CHOSEN =
+  /(?:Seconds|Threshold|Ms|Bytes|Items|milliseconds|timeout|max-lag)$|^(?:max|min|fixed|runAsUser|runAsGroup|fsGroup)$/;
+
+/** Whether the number of a field is a choice, of which only nothing at all is surely wrong. */
+export function isChosen(name: string): boolean {
+  return CHOSEN.test(name);
+}
+
 /** The changes of one word; a word that nothing is known about is renamed. `port` words may look like `host:port`. */
 export function* changesOf(word: string): Generator<Change> {
   const flip = FLIPS[word];

@@ -1,6 +1,6 @@
 /** Mutators of redis.conf and sentinel.conf. */
 import { aclLineMutations } from "./acl.js";
-import { changesOf } from "./change.js";
+import { changesOf, isChosen } from "./change.js";
 import { copyLine, cutLine, type Line, linesOf, wordsOf } from "./lines.js";
 import type { TextMutation } from "./text.js";
 
@@ -22,6 +22,11 @@ export function* confMutations(text: string): Generator<TextMutation> {
     yield { mutator: "rename-directive", field: name, start: last.end, end: last.end, newText: "x" };
     for (const [j, word] of words.entries()) {
       if (j < head) continue;
+      if (/^[1-9]\d*$/.test(word.text) && isChosen(name)) {
+        const field = `${name}[${j - head + 1}]`;
+        yield { mutator: "zero", field, start: word.start, end: word.end, newText: "0" };
+        continue;
+      }
       for (const c of changesOf(word.text))
         yield {
           mutator: c.mutator,

@@ -16,7 +16,9 @@ export function* shellMutations(text: string): Generator<TextMutation> {
     const whole = !continued && !STRUCTURE.test(trimmed) && !/^\)/.test(trimmed);
     continued = /\\$/.test(trimmed) || /\$\($/.test(trimmed);
     const label = `${number}: ${(trimmed.length > 40 ? `${trimmed.slice(0, 40)}…` : trimmed).replace(/\s+/g, " ")}`;
-    if (whole) yield { mutator: "remove-statement", field: label, newText: "", ...cutLine(text, line) };
+    // what is said to people is no part of what the script does
+    if (whole && !/^(?:echo|printf)\b.*>&2$/.test(trimmed))
+      yield { mutator: "remove-statement", field: label, newText: "", ...cutLine(text, line) };
     const words = wordsOf(line);
     for (const [i, word] of words.entries()) {
       const before = words[i - 1]?.text ?? "";
@@ -27,15 +29,16 @@ export function* shellMutations(text: string): Generator<TextMutation> {
         end: word.end,
         newText,
       });
-      const host = /^("?)([\w$-]+(?:\.[\w-]+){2,})("?)$/.exec(word.text);
+      // an address stands for itself, not for a name
+      const host = /^[\d.]+$/.test(word.text) ? null : /^("?)([\w$-]+(?:\.[\w-]+){2,})("?)$/.exec(word.text);
       if (word.text === "--tls") {
         yield { ...replace("drop-option", ""), start: Math.max(line.start, word.start - 1) };
       } else if (before === "--user") yield replace("rename-user", `${word.text}-x`);
       else if (before === "-p" && /^\d+$/.test(word.text)) yield replace("other-port", String(Number(word.text) + 1));
       else if (before === "-h" && host === null) {
-        if (/^[\w.-]+$/.test(word.text)) yield replace("other-host", "192.0.2.1");
+        if (/^[\w.-]+$/.test(word.text) && !word.text.startsWith("127.")) yield replace("other-host", "192.0.2.1");
       } else if (host !== null) yield replace("other-host", `${host[1]}x-${host[2]}${host[3]}`);
-      else if (/^\d+$/.test(word.text) && i > 0) yield replace("increment", String(Number(word.text) + 1));
+      else if (before === "exit" && /^\d+$/.test(word.text)) yield replace("flip-exit", word.text === "0" ? "1" : "0");
       else if (/^\/[\w./-]+$/.test(word.text) && word.text !== "/dev/null") {
         const slash = word.text.lastIndexOf("/");
         yield replace("other-path", `${word.text.slice(0, slash)}/other-${word.text.slice(slash + 1)}`);

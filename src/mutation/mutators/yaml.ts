@@ -13,7 +13,7 @@ import { textKind } from "../../model/build.js";
 import type { InputFile } from "../../model/input.js";
 import { asObject, isObject } from "../../model/value.js";
 import type { Mutation, ValueChange } from "../mutant.js";
-import { changesOf } from "./change.js";
+import { changesOf, isChosen } from "./change.js";
 import { type TextLanguage, textMutations } from "./text.js";
 
 const PLAIN = 1;
@@ -250,7 +250,8 @@ class Walk {
       const value = valueAt(this.#document.value, own);
       if (removable) {
         yield this.#removeItem(seq, dashes, i, own, at, pair);
-        yield this.#duplicateItem(seq, dashes, i, path, at, value);
+        // nobody says a word of a command twice
+        if (!ORDERED.has(pair?.name ?? "") || !isWord(item)) yield this.#duplicateItem(seq, dashes, i, path, at, value);
       }
       const next = seq.items[i + 1];
       const name = pair?.name ?? "";
@@ -346,7 +347,7 @@ class Walk {
     }
     if (raw === "" || raw.includes("\n") || node.style > DOUBLE) return;
     const { value } = node;
-    for (const [mutator, text] of scalarChanges(node, raw)) {
+    for (const [mutator, text] of scalarChanges(node, raw, String(path[path.length - 1]))) {
       const written = this.#write(text, node, typeof value === "string", flow);
       yield this.#make(mutator, field, node.start, node.end, written.text, {
         kind: "set",
@@ -442,12 +443,14 @@ function valueAt(value: unknown, path: Path): unknown {
 }
 
 /** Other texts for a scalar, by its meaning. */
-function* scalarChanges(node: YamlScalar, raw: string): Generator<[mutator: string, text: string]> {
+function* scalarChanges(node: YamlScalar, raw: string, name: string): Generator<[mutator: string, text: string]> {
   const { value } = node;
   if (typeof value === "boolean") yield ["flip-boolean", String(!value)];
   else if (typeof value === "number") {
     if (/^0[0-7]{2,}$/.test(raw)) yield ["widen-mode", raw.replace(/[0-7]$/, "7")];
-    else if (Number.isSafeInteger(value) && /^-?\d+$/.test(raw)) {
+    else if (isChosen(name)) {
+      if (value !== 0) yield ["zero", "0"];
+    } else if (Number.isSafeInteger(value) && /^-?\d+$/.test(raw)) {
       yield ["increment", String(value + 1)];
       if (value > 0) yield ["decrement", String(value - 1)];
     } else if (Number.isFinite(value)) yield ["increment", String(value * 2)];

@@ -71,12 +71,19 @@ function compareAll(programs: ContractPrograms): DriftReport {
     // a file may describe the programs of several sets
     const registry = sets.filter((s) => s.source.descriptors.some((d) => files.has(d.input.file)));
     const all = registry.flatMap((s) => s.programs);
+    const byId = new Map<string | undefined, Program[]>();
+    for (const p of all) {
+      const id = p.entry?.id?.value;
+      const same = byId.get(id);
+      if (same === undefined) byId.set(id, [p]);
+      else same.push(p);
+    }
     const matched: { readonly descriptor: Descriptor; readonly program: Program }[] = [];
     const own = new Set(set.programs);
     // what could not be read may be what seems to be missing
     let open = reading.partial;
     for (const descriptor of reading.descriptors) {
-      const program = programOf(descriptor, all);
+      const program = programOf(descriptor, all, byId);
       if (program === undefined) {
         const vague = undecided(descriptor);
         if (vague !== undefined) {
@@ -105,15 +112,13 @@ function compareAll(programs: ContractPrograms): DriftReport {
           stale.push({ program, algorithm, at: said.at, manifestAt: stated?.at });
       }
     }
+    // code that never says integer has only one kind of number
+    const oneNumber = !entries.some(
+      ({ descriptor: { argv } }) =>
+        argv.state === "known" && argv.value.some((a) => a.type.state === "known" && a.type.value === "integer"),
+    );
     for (const { descriptor, program } of matched) {
-      drifts.push(
-        ...compare(
-          descriptor,
-          program,
-          entries.map((e) => e.descriptor),
-          holders,
-        ),
-      );
+      drifts.push(...compareOnce(descriptor, program, { oneNumber, held: holders.has(descriptor) }));
     }
     lacking.push(...lackingFields(entries));
     if (open) continue;
@@ -135,10 +140,14 @@ function said(d: Descriptor): boolean {
   return d.id.state === "known" || d.file.state === "known" || d.holder?.strong === true;
 }
 
-function programOf(d: Descriptor, programs: readonly Program[]): Program | undefined {
+function programOf(
+  d: Descriptor,
+  programs: readonly Program[],
+  byId: ReadonlyMap<string | undefined, readonly Program[]>,
+): Program | undefined {
   const { id, version } = d;
   if (id.state === "known") {
-    const same = programs.filter((p) => p.entry?.id?.value === id.value);
+    const same = byId.get(id.value) ?? [];
     const exact = same.find((p) => version.state === "known" && p.entry?.version?.value === version.value);
     if (same.length > 0) return exact ?? same[0];
   }
@@ -155,10 +164,10 @@ function programOf(d: Descriptor, programs: readonly Program[]): Program | undef
     const byFile = programs.filter((p) => p.file !== undefined && samePath(p.file.value, value));
     if (byFile.length === 1) return byFile[0];
   }
-  const names = [id.state === "known" ? id.value : undefined, d.holder?.name]
+  const wanted = [id.state === "known" ? id.value : undefined, d.holder?.name]
     .filter((n) => n !== undefined)
     .map(normal);
-  return programs.find((p) => namesOf(p).some((n) => names.includes(n)));
+  return programs.find((p) => namesOf(p).some((n) => wanted.includes(n)));
 }
 
 function lower(word: string | undefined): string | undefined {
@@ -166,7 +175,17 @@ function lower(word: string | undefined): string | undefined {
 }
 
 /** The id and the file's name of a program in normal form. */
-function namesOf(p: Program): string[] {
+function namesOf(p: Program): readonly string[] {
+  const { entry } = p;
+  if (entry === undefined) return namesIn(p);
+  let known = names.get(entry);
+  if (known === undefined) names.set(entry, (known = namesIn(p)));
+  return known;
+}
+
+const names = new WeakMap<ManifestProgram, readonly string[]>();
+
+function namesIn(p: Program): string[] {
   const file = p.file?.value.replace(/^.*\//, "").replace(/(?:-v\d+)?(?:-\d+)?\.lua$/i, "");
   return [p.entry?.id?.value, file].filter((n) => n !== undefined).map(normal);
 }
@@ -180,14 +199,28 @@ function heldById(
   return alike.length * 2 >= held.length && alike.length > 0 ? new Set(held.map((e) => e.descriptor)) : new Set();
 }
 
-function compare(
-  d: Descriptor,
-  program: Program,
-  siblings: readonly Descriptor[],
-  held: ReadonlySet<Descriptor>,
-): Drift[] {
+/** What the other descriptors of the set say about how to read one. */
+interface Manner {
+  readonly oneNumber: boolean;
+  readonly held: boolean;
+}
+
+// An entry and a descriptor of it differ in the same way in every contract that holds both.
+const compared = new WeakMap<ManifestProgram, Map<Descriptor, { readonly manner: Manner; readonly drifts: Drift[] }>>();
+
+function compareOnce(d: Descriptor, program: Program, manner: Manner): readonly Drift[] {
   const { entry } = program;
   if (entry === undefined) return [];
+  let own = compared.get(entry);
+  if (own === undefined) compared.set(entry, (own = new Map()));
+  const known = own.get(d);
+  if (known?.manner.oneNumber === manner.oneNumber && known.manner.held === manner.held) return known.drifts;
+  const drifts = compare(d, program, entry, manner);
+  own.set(d, { manner, drifts });
+  return drifts;
+}
+
+function compare(d: Descriptor, program: Program, entry: ManifestProgram, manner: Manner): Drift[] {
   const out: Drift[] = [];
   const whole = entry.at;
   const add = (
@@ -216,7 +249,7 @@ function compare(
   const { holder } = d;
   if (
     holder !== undefined &&
-    held.has(d) &&
+    manner.held &&
     !namesOf(program).includes(normal(holder.name)) &&
     entry.id !== undefined
   ) {
@@ -251,7 +284,7 @@ function compare(
     words(field, field, d.words[field], other[field], (a, b) => normal(a) === normal(b));
   }
   compareKeys(d, entry, add);
-  compareArguments(d, entry, siblings, add);
+  compareArguments(d, entry, manner.oneNumber, add);
   compareResult(d, entry, add);
   compareCommands(d, entry, add);
   return out;
@@ -323,15 +356,11 @@ function compareKeys(d: Descriptor, entry: ManifestProgram, add: Add): void {
   });
 }
 
-function compareArguments(d: Descriptor, entry: ManifestProgram, siblings: readonly Descriptor[], add: Add): void {
+function compareArguments(d: Descriptor, entry: ManifestProgram, oneNumber: boolean, add: Add): void {
   const place = entry.place("argv");
   const { argv } = d;
   if (place === undefined || argv.state !== "known") return;
   if (!compareNames("ARGV", argv.value, entry.argv, argv.at, place, add)) return;
-  // code that never says integer has only one kind of number
-  const oneNumber = !siblings.some(
-    (s) => s.argv.state === "known" && s.argv.value.some((a) => a.type.state === "known" && a.type.value === "integer"),
-  );
   argv.value.forEach((argument, i) => {
     const stated = entry.argv[i]!;
     for (const part of ["name", "type", "unit"] as const) {
@@ -405,6 +434,17 @@ const COMMON = [
   "commands",
 ] as const;
 
+const fieldReadings = new WeakMap<Descriptor, ReadonlyMap<string, Reading<unknown>>>();
+
+function fieldsOf(d: Descriptor): ReadonlyMap<string, Reading<unknown>> {
+  let known = fieldReadings.get(d);
+  if (known === undefined) {
+    known = new Map<string, Reading<unknown>>([...COMMON.map((f) => [f, d[f]] as const), ...Object.entries(d.words)]);
+    fieldReadings.set(d, known);
+  }
+  return known;
+}
+
 /** A field that one descriptor lacks and every other of its file has, at least two. */
 function lackingFields(
   entries: readonly { readonly descriptor: Descriptor; readonly program: Program }[],
@@ -418,9 +458,7 @@ function lackingFields(
     else list.push(e);
   }
   for (const list of files.values()) {
-    const of = (d: Descriptor): ReadonlyMap<string, Reading<unknown>> =>
-      new Map<string, Reading<unknown>>([...COMMON.map((f) => [f, d[f]] as const), ...Object.entries(d.words)]);
-    const fields = list.map((e) => of(e.descriptor));
+    const fields = list.map((e) => fieldsOf(e.descriptor));
     for (const field of fields[0]!.keys()) {
       const without = list.filter((_, i) => fields[i]!.get(field)!.state === "absent");
       const [lone] = without;

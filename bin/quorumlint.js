@@ -5,9 +5,8 @@ const fs = require("node:fs");
 const path = require("node:path");
 const vm = require("node:vm");
 
-// a run of a tenth of a second gains nothing from optimised or baseline code, and compiling it costs a sixth of the run, nor
-// from marking beside the run, which shares its core; and of
-// 10,000 documents V8 would keep half as much garbage again as there is to keep
+// A run of a tenth of a second gains nothing from optimised or baseline code, whose compilation costs a sixth of it, and nothing
+// from marking beside it, which takes the same core. Of 10,000 documents V8 would keep half as much garbage as there is to keep.
 require("node:v8").setFlagsFromString(
   "--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50",
 );

@@ -3,7 +3,7 @@
  * of them. Told from names, and from what the programs of the contract count and compare.
  */
 import type { Contract } from "../contract.js";
-import type { Call, Guard } from "./call.js";
+import { type Call, type Guard, literalText } from "./call.js";
 import { normal } from "./descriptor/spelling.js";
 import { argumentOf, keyOfTerm, mentionsArgument, ttlOf } from "./judge.js";
 import { keyOf } from "./locks.js";
@@ -190,8 +190,7 @@ function fieldsOf({ command, argv }: Call): readonly string[] {
 }
 
 function text(term: Term | undefined): string {
-  const t = term === undefined ? undefined : base(term);
-  return t?.kind === "literal" ? String(t.value) : "";
+  return (term === undefined ? undefined : literalText(base(term))) ?? "";
 }
 
 const made = new WeakMap<ContractPrograms, Caching>();

@@ -145,6 +145,17 @@ export function literalText(term: Term | undefined): string | undefined {
   return String(term.value);
 }
 
+/** The fields of a hash that a call sets, each with its value and that value's index in `argv`; none where it sets no hash. */
+export function fieldPairs({
+  command,
+  argv,
+}: Call): readonly { readonly field: Term; readonly value: Term; readonly index: number }[] {
+  if (command !== "hset" && command !== "hmset" && command !== "hsetnx") return [];
+  const out: { field: Term; value: Term; index: number }[] = [];
+  for (let i = 2; i + 1 < argv.length; i += 2) out.push({ field: argv[i]!, value: argv[i + 1]!, index: i + 1 });
+  return out;
+}
+
 export function guardsOf(facts: Facts | undefined): readonly Guard[] {
   const out: Guard[] = [];
   for (let f = facts; f !== undefined; f = f.up) out.push(guard(f.fact));

@@ -1,6 +1,6 @@
 /** Arguments that took each other's place: a field called `owner` gets or meets the attempt, and one called `attempt` the owner. */
 import type { Span } from "../../text/source.js";
-import type { Call } from "./call.js";
+import { fieldPairs, literalText } from "./call.js";
 import type { ScriptEffects } from "./effects.js";
 import { keyOfTerm } from "./judge.js";
 import type { ManifestProgram } from "./manifest.js";
@@ -27,7 +27,7 @@ export function crossings(entry: ManifestProgram, effects: ScriptEffects): reado
     if (!found.has(name)) found.set(name, { place, given, meant, at });
   };
   for (const call of effects.writes) {
-    for (const { field, value, index } of fields(call)) {
+    for (const { field, value, index } of fieldPairs(call)) {
       const input = inputOf(value);
       if (input?.table === "argv" && input.index !== undefined && input.path.length === 0)
         note(text(field), input.index, call.wordAt(index));
@@ -57,17 +57,6 @@ function nameOf(read: Read, entry: ManifestProgram): string {
   return read.field === undefined ? (keyOfTerm(entry, read.key)?.name.value ?? "") : text(read.field);
 }
 
-function fields({
-  command,
-  argv,
-}: Call): readonly { readonly field: Term; readonly value: Term; readonly index: number }[] {
-  if (command !== "hset" && command !== "hmset" && command !== "hsetnx") return [];
-  const out: { field: Term; value: Term; index: number }[] = [];
-  for (let i = 2; i + 1 < argv.length; i += 2) out.push({ field: argv[i]!, value: argv[i + 1]!, index: i + 1 });
-  return out;
-}
-
 function text(term: Term): string {
-  const t = base(term);
-  return t.kind === "literal" ? String(t.value) : "";
+  return literalText(base(term)) ?? "";
 }

@@ -2,12 +2,12 @@
  * Which arguments the programs of a contract keep in which hash fields: an owner compared with the stored attempt is compared
  * with nothing.
  */
-import type { Call } from "./call.js";
+import { fieldPairs, literalText } from "./call.js";
 import { argumentOf } from "./judge.js";
 import type { ManifestProgram } from "./manifest.js";
 import type { Program } from "./programs.js";
 import { inputOf, type KeyTest } from "./query.js";
-import { base, type Term } from "./term.js";
+import { base } from "./term.js";
 
 /** By field, the names of the arguments that some program stores there as they are. */
 export type StoredFields = ReadonlyMap<string, ReadonlySet<string>>;
@@ -17,9 +17,9 @@ export function storedFields(programs: readonly Program[]): StoredFields {
   for (const { entry, script } of programs) {
     if (entry === undefined) continue;
     for (const call of script?.effects?.writes ?? []) {
-      for (const [field, value] of pairs(call)) {
+      for (const { field, value } of fieldPairs(call)) {
         const input = inputOf(value);
-        const text = literal(field);
+        const text = literalText(base(field));
         if (input?.table !== "argv" || input.path.length > 0 || text === undefined) continue;
         const name = argumentOf(entry, input.index)?.name.value;
         if (name === undefined || name === "") continue;
@@ -37,22 +37,10 @@ export function storedFields(programs: readonly Program[]): StoredFields {
  */
 export function isCrossed(test: KeyTest, entry: ManifestProgram, fields: StoredFields): boolean {
   const { field, path } = test.read;
-  const text = field === undefined || path.length > 0 ? undefined : literal(field);
+  const text = field === undefined || path.length > 0 ? undefined : literalText(base(field));
   const stored = text === undefined ? undefined : fields.get(text);
   const [input, ...others] = test.inputs;
   if (stored === undefined || input?.table !== "argv" || others.length > 0) return false;
   const name = argumentOf(entry, input.index)?.name.value;
   return name !== undefined && !stored.has(name) && entry.argv.some((a) => stored.has(a.name.value));
-}
-
-function pairs({ command, argv }: Call): readonly (readonly [Term, Term])[] {
-  if (command !== "hset" && command !== "hmset" && command !== "hsetnx") return [];
-  const out: (readonly [Term, Term])[] = [];
-  for (let i = 2; i + 1 < argv.length; i += 2) out.push([argv[i]!, argv[i + 1]!]);
-  return out;
-}
-
-function literal(term: Term): string | undefined {
-  const t = base(term);
-  return t.kind === "literal" && t.value !== null ? String(t.value) : undefined;
 }

@@ -5,7 +5,7 @@
 
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
-import type { Call } from "./call.js";
+import { type Call, fieldPairs } from "./call.js";
 import type { KeyUse, ScriptEffects } from "./effects.js";
 import { type StoredFields, storedFields } from "./fields.js";
 import type { ManifestProgram } from "./manifest.js";
@@ -129,11 +129,7 @@ const STORE_VALUES: ReadonlySet<string> = new Set(["set", "hset", "hmset", "sete
 /** The values that a call stores, each with its field. */
 function storedValues(call: Call): readonly { readonly field: Term | undefined; readonly value: Term }[] {
   const { command = "", argv } = call;
-  if (command === "hset" || command === "hmset") {
-    const out: { field: Term; value: Term }[] = [];
-    for (let i = 2; i + 1 < argv.length; i += 2) out.push({ field: argv[i]!, value: argv[i + 1]! });
-    return out;
-  }
+  if (command === "hset" || command === "hmset") return fieldPairs(call);
   const value = argv[command === "setex" || command === "psetex" ? 3 : 2];
   return value === undefined ? [] : [{ field: undefined, value }];
 }

@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { build } from "esbuild";
 import fc from "fast-check";
-import { esbuildRaw, esbuildValidators } from "../src/dev/validators.mjs";
+import { esbuildData, esbuildValidators } from "../src/dev/validators.mjs";
 
 const CASES = Number(process.argv[2] ?? 200_000);
 const SEED = Number(process.argv[3] ?? 20_261);
@@ -39,7 +39,7 @@ const { outputFiles } = await build({
   bundle: true, write: false, format: "cjs", platform: "node", target: "node20", packages: "external", logLevel: "error",
   define: { "import.meta.url": JSON.stringify(new URL("../test/support.ts", import.meta.url).href) },
   supported: { "object-rest-spread": false },
-  plugins: [esbuildRaw, esbuildValidators],
+  plugins: [esbuildData, esbuildValidators],
 });
 const module = { exports: {} };
 new Function("module", "exports", "require", outputFiles[0].text)(module, module.exports, createRequire(import.meta.url));

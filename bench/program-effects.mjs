@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { esbuildRaw, esbuildValidators } from "../src/dev/validators.mjs";
+import { esbuildData, esbuildValidators } from "../src/dev/validators.mjs";
 
 const require = createRequire(import.meta.url);
 const luaparse = require("luaparse");
@@ -15,7 +15,7 @@ const { outputFiles } = await build({
   },
   bundle: true, write: false, format: "cjs", platform: "node", target: "node20",
   supported: { "object-rest-spread": false },
-  plugins: [esbuildRaw, esbuildValidators],
+  plugins: [esbuildData, esbuildValidators],
 });
 const module = { exports: {} };
 new Function("module", "exports", "require", outputFiles[0].text)(module, module.exports, require);

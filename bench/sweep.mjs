@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { esbuildRaw, esbuildValidators } from "../src/dev/validators.mjs";
+import { esbuildData, esbuildValidators } from "../src/dev/validators.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const flag = process.argv.indexOf("--share");
@@ -37,7 +37,7 @@ await build({
   external: ["ts-morph", "web-tree-sitter", "luaparse", "@dagrejs/dagre"],
   alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") },
   define: { "import.meta.dirname": "__dirname" },
-  plugins: [esbuildRaw, esbuildValidators],
+  plugins: [esbuildData, esbuildValidators],
   outfile: file,
   logLevel: "error",
 });

@@ -7,9 +7,19 @@ const vm = require("node:vm");
 
 // A run of a tenth of a second gains nothing from optimised or baseline code, whose compilation costs a sixth of it, and nothing
 // from marking beside it, which takes the same core. Of 10,000 documents V8 would keep half as much garbage as there is to keep.
-require("node:v8").setFlagsFromString(
-  "--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50",
+// Fresh memory costs more than collecting a small young generation once more, until there is much to read.
+const v8 = require("node:v8");
+v8.setFlagsFromString(
+  "--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50 --semi-space-growth-factor=1",
 );
+let growth = 1;
+process.once("quorumlint:large", () => grow(2));
+
+/** V8 takes a code cache only under the flags that it was made with. */
+function grow(factor) {
+  if (growth !== factor) v8.setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+  growth = factor;
+}
 
 const dist = path.join(__dirname, "..", "dist");
 
@@ -38,7 +48,10 @@ function load(name) {
   try {
     cachedData = read(cacheFile, fs.statSync(cacheFile));
   } catch {}
+  const before = growth;
+  grow(1);
   const script = new vm.Script(source, { filename: file, cachedData });
+  grow(before);
   const loaded = { exports: {} };
   const resolve = (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id));
   script.runInThisContext()(loaded.exports, resolve, loaded, file, dist);
@@ -49,6 +62,7 @@ function load(name) {
 /** Keeps the code cache, with what the run compiled; a folder that cannot be written is no fault. */
 function keep(script, cacheFile) {
   try {
+    grow(1);
     const data = script.createCachedData();
     fs.mkdirSync(path.dirname(cacheFile), { recursive: true });
     fs.writeFileSync(`${cacheFile}.${process.pid}`, data);

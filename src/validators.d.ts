@@ -10,9 +10,9 @@ declare module "*?validate" {
   export default validate;
 }
 
-declare module "*?raw" {
-  const text: string;
-  export default text;
+declare module "*?data" {
+  const data: () => unknown;
+  export default data;
 }
 
 declare module "luaparse" {

@@ -11,11 +11,23 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_FS_FILE_TOO_LARGE: "it is larger than 2 GiB",
 };
 
+/** Beyond so many bytes a run is a large one. */
+const LARGE = 2 ** 21;
+let seen = 0;
+
+/** Tells the launcher that memory will be needed: it starts with as little as can be. */
+export function expectMuch(): void {
+  process.emit("quorumlint:large" as never);
+}
+
 export const disk: Host = {
   read(path) {
     try {
       const stat = statSync(path);
       if (!stat.isFile()) return undefined;
+      const before = seen;
+      seen += stat.size;
+      if (before < LARGE && seen >= LARGE) expectMuch();
       return readFileSync(path);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? "";

@@ -1,4 +1,5 @@
 /** `quorumlint prove`: the named mutants of the rules on a contract. */
+
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fixtures } from "../../fixtures/index.js";
@@ -8,6 +9,7 @@ import { memoryHost } from "../contract/memory.js";
 import { GOOD, type Proof, prove } from "../mutation/prove.js";
 import { VERSION } from "../version.js";
 import { absolute, selection } from "./check.js";
+import { expectMuch } from "./disk.js";
 import { type Colours, clock, colorOption, palette, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
 import type { SweepFlags } from "./sweep.js";
@@ -15,6 +17,7 @@ import { readTree } from "./tree.js";
 import { UsageError } from "./usage.js";
 
 export async function proveCommand(path: string, flags: SweepFlags): Promise<number> {
+  expectMuch();
   if (flags.sweep === true || flags.since !== undefined) return (await import("./sweep.js")).sweepCommand(path, flags);
   if (flags.format !== "pretty" && flags.format !== "json")
     throw new UsageError(`there is no format "${flags.format}"; formats are pretty, json`);

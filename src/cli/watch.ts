@@ -1,7 +1,9 @@
 /** `check --watch`: checks again when something below the watched directories changes, until Ctrl-C. */
+
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { SKIPPED } from "../contract/load.js";
+import { expectMuch } from "./disk.js";
 import { note } from "./output.js";
 
 export interface WatchOptions {
@@ -18,6 +20,7 @@ const SETTLE = 80;
 
 /** Checks at once and after every change; resolves to 0 when the user ends it. */
 export async function watchAndRun(options: WatchOptions): Promise<number> {
+  expectMuch();
   const tree = new TreeWatcher((path) => changed(path));
   let timer: NodeJS.Timeout | undefined;
   let running = false;

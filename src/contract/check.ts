@@ -163,6 +163,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 function unclaimedFindings(root: LoadedRoot, options: CheckOptions): Diagnostic[] {
+  if (root.unclaimed.length === 0) return [];
   const rule = options.rules.find((r) => r.id === "quorumlint/unclaimed");
   if (rule === undefined || (options.selected !== undefined && !options.selected(rule.id))) return [];
   const spec = messageSpec(rule, "unclaimed");

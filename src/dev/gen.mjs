@@ -25,15 +25,11 @@ const imports = (all) => all.map((id) => `import ${variable(id)} from "./${id}.j
 const files = new Map();
 files.set(
   "rules/index.ts",
-  `${HEADER}import type { Rule, RuleDefinition } from "../src/engine/rule.js";
+  `${HEADER}import { named, type Rule } from "../src/engine/rule.js";
 ${imports(rules)}
 
-function make(id: string, definition: RuleDefinition): Rule {
-  return Object.assign({ id }, definition);
-}
-
 export const rules: readonly Rule[] = [
-${rules.map((id) => `  make("${id}", ${variable(id)}),`).join("\n")}
+${rules.map((id) => `  named("${id}", ${variable(id)}),`).join("\n")}
 ];
 `,
 );

@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { build } from "esbuild";
-import { esbuildRaw, esbuildValidators } from "./validators.mjs";
+import { esbuildData, esbuildValidators } from "./validators.mjs";
 
 const BUILDERS = { commands: ["redis-tables", "redisTables"], directives: ["redis-directives", "redisDirectives"] };
 
@@ -22,7 +22,7 @@ const { outputFiles } = await build({
   format: "cjs",
   platform: "node",
   target: "node20",
-  plugins: [esbuildRaw, esbuildValidators],
+  plugins: [esbuildData, esbuildValidators],
 });
 const module = { exports: {} };
 new Function("module", "exports", "require", outputFiles[0].text)(

@@ -1,9 +1,9 @@
 /**
  * `import validate from "…/x.schema.json?validate"`: JSON Schemas become validation code at build time, because compiling
- * one with ajv costs more than the whole start of the program. One function serves esbuild and vitest.
+ * one with ajv costs more than the whole start of the program. One function serves esbuild and vitest. So it is with data.
  */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 
@@ -20,21 +20,47 @@ export function validatorCode(file) {
   return standaloneCode(ajv, ajv.compile(schema));
 }
 
-/** `import text from "…/x.json?raw"`: data as one string, parsed when first needed (vite knows the suffix by itself). */
-export const esbuildRaw = {
-  name: "raw",
-  setup(build) {
-    build.onResolve({ filter: /\?raw$/ }, (args) => ({
-      path: resolve(args.resolveDir, args.path.slice(0, -"?raw".length)),
-      namespace: "raw",
-    }));
-    build.onLoad({ filter: /.*/, namespace: "raw" }, (args) => ({
-      contents: JSON.stringify(JSON.parse(readFileSync(args.path, "utf8"))),
-      loader: "text",
-      watchFiles: [args.path],
-    }));
-  },
-};
+/** `import data from "…/x.json?data"`: a function that parses the data, which most runs need late or never. */
+const DATA = "?data";
+const dataText = (file) => JSON.stringify(JSON.parse(readFileSync(file, "utf8")));
+const inlineData = (file) => `export default () => JSON.parse(${JSON.stringify(dataText(file))});`;
+
+function esbuildDataAs(contents) {
+  return {
+    name: "data",
+    setup(build) {
+      build.onResolve({ filter: /\.json\?data$/ }, (args) => ({
+        path: resolve(args.resolveDir, args.path.slice(0, -DATA.length)),
+        namespace: "data",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "data" }, (args) => ({
+        contents: contents(args.path),
+        loader: "js",
+        watchFiles: [args.path],
+      }));
+    },
+  };
+}
+
+/** The data stand in the bundle. */
+export const esbuildData = esbuildDataAs(inlineData);
+
+/** The data stand in a file of their own beside the bundle, of ASCII, which is read when they are asked for. */
+export const esbuildDataFiles = (folder) =>
+  esbuildDataAs((file) => {
+    const name = `data-${basename(file, ".json")}.json`;
+    writeFileSync(join(folder, name), asAscii(dataText(file)));
+    return readData(name);
+  });
+
+/** JSON in which every character beyond ASCII is escaped: it can be read as Latin-1, several times faster than as UTF-8. */
+export const asAscii = (json) =>
+  json.replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** A module whose default export reads a JSON file beside the bundle. */
+export const readData = (name) =>
+  `const { readFileSync } = require("node:fs");
+   export default () => JSON.parse(readFileSync(__dirname + ${JSON.stringify(`/${name}`)}, "latin1"));`;
 
 export const esbuildValidators = {
   name: "validators",
@@ -57,13 +83,16 @@ export function viteValidators() {
     name: "validators",
     enforce: "pre",
     resolveId(id, importer) {
-      if (id.endsWith(SUFFIX) && importer !== undefined)
-        return `\0${resolve(importer, "..", id.slice(0, -SUFFIX.length))}.validator.js`;
+      if (importer === undefined) return undefined;
+      const file = (suffix) => resolve(importer, "..", id.slice(0, -suffix.length));
+      if (id.endsWith(SUFFIX)) return `\0${file(SUFFIX)}.validator.js`;
+      if (id.endsWith(DATA)) return `\0${file(DATA)}.data.js`;
       return undefined;
     },
     load(id) {
       if (id.startsWith("\0") && id.endsWith(".validator.js"))
         return validatorCode(id.slice(1, -".validator.js".length));
+      if (id.startsWith("\0") && id.endsWith(".data.js")) return inlineData(id.slice(1, -".data.js".length));
       return undefined;
     },
   };

@@ -83,6 +83,11 @@ export function defineRule<const M extends Messages>(spec: RuleSpec<M>): RuleDef
   return spec as unknown as RuleDefinition;
 }
 
+/** A definition with its id: stamped on it, because a copy would ask for the texts, which the bundle reads when needed. */
+export function named(id: string, definition: RuleDefinition): Rule {
+  return Object.assign(definition, { id });
+}
+
 export function messageSpec(rule: RuleDefinition, id: string): MessageSpec {
   const message = rule.messages[id];
   if (message === undefined) throw new TypeError(`no message "${id}"`);

@@ -8,7 +8,7 @@ import type {
 } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { rules } from "../../rules/index.js";
-import { disk } from "../cli/disk.js";
+import { disk, expectMuch } from "../cli/disk.js";
 import { ruleUrl } from "../cli/links.js";
 import { clock } from "../cli/output.js";
 import { prepareParsers } from "../cli/parsers.js";
@@ -28,6 +28,7 @@ const SEVERITY: Readonly<Record<Severity, DiagnosticSeverity>> = { error: 1, war
 
 /** Serves until the client ends it: the process ends with the connection. */
 export async function lspCommand(): Promise<number> {
+  expectMuch();
   const protocol = await import("vscode-languageserver/node.js");
   const connection = protocol.createConnection(process.stdin, process.stdout);
   const documents = new Map<string, TextDocument>();

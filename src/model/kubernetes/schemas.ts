@@ -1,11 +1,11 @@
 /** The field tables of Kubernetes, decoded when first asked. */
-import text from "../../../schemas/kubernetes/tables.json?raw";
+import tables from "../../../schemas/kubernetes/tables.json?data";
 import { createSchemas, type KubernetesSchemas, type KubernetesTables } from "./schema.js";
 
 let schemas: KubernetesSchemas | undefined;
 
 export function kubernetesSchemas(): KubernetesSchemas {
-  schemas ??= createSchemas(JSON.parse(text) as KubernetesTables);
+  schemas ??= createSchemas(tables() as KubernetesTables);
   return schemas;
 }
 

@@ -1,4 +1,4 @@
-import text from "../../../schemas/redis/directives.json?raw";
+import directives from "../../../schemas/redis/directives.json?data";
 
 /**
  * The directives of each server version: type, bounds, values, default, alias. The tables come from the servers' own
@@ -141,7 +141,7 @@ class Tables {
   readonly #byServer = new Map<string, Table>();
 
   constructor() {
-    const { rows, servers } = JSON.parse(text) as { rows: string; servers: Packed };
+    const { rows, servers } = directives() as { rows: string; servers: Packed };
     this.#rows = rows.split("\n");
     this.#servers = servers;
   }

@@ -2,7 +2,7 @@
  * The servers whose command tables ship, and which of them a written version means.
  */
 
-import packed from "../../../schemas/redis/commands.json?raw";
+import commands from "../../../schemas/redis/commands.json?data";
 import { CommandTable, type PackedTables } from "./commands.js";
 
 export type Flavour = "redis" | "valkey";
@@ -31,7 +31,7 @@ interface Known {
   readonly version: readonly [number, number, number];
 }
 
-const tables = JSON.parse(packed) as PackedTables;
+const tables = commands() as PackedTables;
 
 const known: readonly Known[] = Object.keys(tables.servers)
   .filter((id) => !id.endsWith("/sentinel"))

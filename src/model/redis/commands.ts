@@ -69,9 +69,94 @@ export interface KeyPosition {
   readonly access: AccessBits;
 }
 
-interface Building extends Command {
-  parent: Command | undefined;
-  subcommands: Map<string, Command> | undefined;
+/** One command as its row has it: most of a row is never asked for. */
+class Row implements Command {
+  readonly id: number;
+  readonly name: string;
+  readonly categoryBits: number;
+  parent: Row | undefined = undefined;
+  subcommands: Map<string, Command> | undefined = undefined;
+  readonly #text: string;
+  readonly #packing: Packing;
+  #cells: readonly string[] | undefined;
+
+  constructor(id: number, text: string, packing: Packing) {
+    this.id = id;
+    this.#text = text;
+    this.#packing = packing;
+    const name = text.indexOf("\t");
+    const categories = text.indexOf("\t", text.indexOf("\t", name + 1) + 1) + 1;
+    this.name = text.slice(0, name);
+    // the mask may use more than 31 bits, so no bit operators
+    this.categoryBits = Number.parseInt(text.slice(categories, text.indexOf("\t", categories)) || "0", 36);
+  }
+
+  #cell(index: number): string {
+    this.#cells ??= this.#text.split("\t");
+    return this.#cells[index] ?? "";
+  }
+
+  get arity(): number {
+    return Number(this.#cell(1));
+  }
+
+  get flags(): readonly string[] {
+    return this.#packing.flags(this.#cell(2) || "0");
+  }
+
+  get categories(): readonly string[] {
+    return this.#packing.categories(this.#cell(3) || "0");
+  }
+
+  get specs(): readonly KeySpec[] {
+    return this.#packing.specs(this.#cell(4));
+  }
+
+  get legacyKeys(): readonly [number, number, number] {
+    const keys = this.#cell(5);
+    return keys === "" ? [0, 0, 0] : (keys.split(",").map(Number) as [number, number, number]);
+  }
+
+  get since(): string {
+    return this.#cell(6);
+  }
+
+  get group(): string {
+    return this.#packing.tables.groups[Number.parseInt(this.#cell(7) || "0", 36)] ?? "";
+  }
+
+  get deprecatedSince(): string {
+    return this.#cell(8);
+  }
+}
+
+/** What rows share: what their masks and numbers mean, read once each. */
+class Packing {
+  readonly tables: PackedTables;
+  readonly #flags = new Map<string, readonly string[]>();
+  readonly #categories = new Map<string, readonly string[]>();
+  readonly #specs = new Map<string, readonly KeySpec[]>();
+
+  constructor(tables: PackedTables) {
+    this.tables = tables;
+  }
+
+  flags(mask: string): readonly string[] {
+    return picked(this.#flags, this.tables.flags, mask);
+  }
+
+  categories(mask: string): readonly string[] {
+    return picked(this.#categories, this.tables.categories, mask);
+  }
+
+  specs(cell: string): readonly KeySpec[] {
+    let list = this.#specs.get(cell);
+    if (list === undefined) {
+      list = cell === "" ? [] : cell.split(",").map((i) => readSpec(this.tables.specs[Number.parseInt(i, 36)]!));
+      this.#specs.set(cell, list);
+    }
+    return list;
+  }
 }
 
 /** The commands of one server in one mode. */
@@ -105,39 +190,21 @@ export class CommandTable {
   /** Reads one server's rows out of the packed tables. */
   static unpack(id: string, tables: PackedTables, server: { version: string; rows: string }): CommandTable {
     const rows = rowsOf(tables);
-    const flagSets = new Map<string, readonly string[]>();
-    const categorySets = new Map<string, readonly string[]>();
-    const specs = new Map<string, KeySpec>();
-    const commands: Building[] = [];
-    const byName = new Map<string, Command>();
+    const packing = new Packing(tables);
+    const commands: Row[] = [];
+    const byName = new Map<string, Row>();
     const modern = !/^6\./.test(server.version);
     let at = 0;
     for (const gap of server.rows.split(" ")) {
       at += Number.parseInt(gap, 36);
-      const [name = "", arity, flags, categories, keySpecs, keys, since, group, deprecated] = rows[at]!.split("\t");
-      const categoryBits = Number.parseInt(categories || "0", 36);
-      const command: Building = {
-        id: commands.length,
-        name,
-        arity: Number(arity),
-        flags: picked(flagSets, tables.flags, flags || "0"),
-        categories: picked(categorySets, tables.categories, categories || "0"),
-        categoryBits,
-        specs: (keySpecs ?? "") === "" ? [] : keySpecs!.split(",").map((i) => cached(specs, tables.specs, i)),
-        legacyKeys: (keys ?? "") === "" ? [0, 0, 0] : (keys!.split(",").map(Number) as [number, number, number]),
-        since: since ?? "",
-        group: tables.groups[Number.parseInt(group || "0", 36)] ?? "",
-        deprecatedSince: deprecated ?? "",
-        parent: undefined,
-        subcommands: undefined,
-      };
+      const command = new Row(commands.length, rows[at]!, packing);
       commands.push(command);
-      byName.set(asciiLower(name), command);
+      byName.set(asciiLower(command.name), command);
     }
     for (const command of commands) {
       const bar = command.name.indexOf("|");
       if (bar < 0) continue;
-      const parent = byName.get(asciiLower(command.name.slice(0, bar))) as Building;
+      const parent = byName.get(asciiLower(command.name.slice(0, bar)))!;
       command.parent = parent;
       parent.subcommands ??= new Map();
       parent.subcommands.set(asciiLower(command.name.slice(bar + 1)), command);
@@ -216,15 +283,6 @@ function picked(known: Map<string, readonly string[]>, names: readonly string[],
     known.set(mask, list);
   }
   return list;
-}
-
-function cached(specs: Map<string, KeySpec>, texts: readonly string[], index: string): KeySpec {
-  let spec = specs.get(index);
-  if (spec === undefined) {
-    spec = readSpec(texts[Number.parseInt(index, 36)]!);
-    specs.set(index, spec);
-  }
-  return spec;
 }
 
 /** `flags begin find`: `RW,access i1 r0,1,0` · `OW,update kSTORE:6 r0,1,0` · `RW i1 n0,1,1` · `?` is unknown. */

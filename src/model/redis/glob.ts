@@ -21,6 +21,7 @@ export class Glob {
   readonly classes: readonly Uint8Array[];
   /** false when the server's nesting limit makes the pattern match nothing. */
   readonly usable: boolean;
+  #sample: string | false | undefined;
 
   constructor(elements: readonly number[], classes: readonly Uint8Array[]) {
     this.elements = elements;
@@ -34,6 +35,23 @@ export class Glob {
   takes(e: number, byte: number): boolean {
     if (e >= 0) return e === byte;
     return e === ANY || this.classes[CLASS - e]![byte] === 1;
+  }
+
+  /** A string that it matches, with a byte that no key has wherever there is a choice; false: a class takes no byte. */
+  get sample(): string | false {
+    this.#sample ??= this.#anyText();
+    return this.#sample;
+  }
+
+  #anyText(): string | false {
+    let out = "";
+    for (let i = 0; i < this.elements.length; i++) {
+      const e = this.elements[i]!;
+      const byte = e >= 0 ? e : e === ANY || e === STAR ? 1 : this.classes[CLASS - e]!.indexOf(1);
+      if (byte < 0) return false;
+      out += String.fromCharCode(byte);
+    }
+    return out;
   }
 
   /** The glob matches exactly one string. */
@@ -186,15 +204,15 @@ const BUDGET = 200_000;
 export function globIncludes(whole: readonly Glob[], part: Glob): boolean | undefined {
   const candidates = whole.filter((g) => g.usable && !disjointPrefix(g, part));
   if (part.literal) {
-    const text = part.elements.map((byte) => String.fromCharCode(byte)).join("");
+    const text = part.sample || "";
     return candidates.some((g) => globMatch(g, text));
   }
   if (candidates.some((g) => g.elements.length === 1 && g.elements[0] === STAR)) return true;
   if (candidates.some((g) => covers(g, part) || sameElements(g, part))) return true;
   if (candidates.length === 0) return !satisfiable(part, 0);
   // most patterns differ in what is written: one string of `part` that nothing matches decides
-  const one = sample(part);
-  if (one !== undefined && !candidates.some((g) => globMatch(g, one))) return false;
+  const one = part.sample;
+  if (one !== false && !candidates.some((g) => globMatch(g, one))) return false;
   return explore(candidates, part);
 }
 
@@ -223,21 +241,6 @@ function covers(whole: Glob, part: Glob): boolean {
   }
   while (whole.elements[j] === STAR) j++;
   return j === whole.elements.length;
-}
-
-/** A string that the glob matches, with a byte that no key has wherever there is a choice; undefined: an empty class. */
-function sample(glob: Glob): string | undefined {
-  let out = "";
-  for (const e of glob.elements) {
-    if (e >= 0) out += String.fromCharCode(e);
-    else if (e === ANY || e === STAR) out += "\u0001";
-    else {
-      const byte = glob.classes[CLASS - e]!.indexOf(1);
-      if (byte < 0) return undefined;
-      out += String.fromCharCode(byte);
-    }
-  }
-  return out;
 }
 
 /** Both start with literal bytes and these differ: no common string. */

@@ -1,6 +1,6 @@
 /** `quorumlint.yaml`: read, checked against its schema with places, and turned into settings. */
 
-import schema from "../../schemas/contract.schema.json";
+import contractSchema from "../../schemas/contract.schema.json?data";
 import validate from "../../schemas/contract.schema.json?validate";
 import { type Path, parseYaml, type YamlDocument } from "../document/yaml.js";
 import type { Severity } from "../engine/diagnostic.js";
@@ -194,7 +194,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** The keys that the schema knows at a path of the file. */
 function knownKeys(path: Path): string[] {
-  let at: Schema[] = [schema as unknown as Schema];
+  let at: Schema[] = [contractSchema() as Schema];
   for (const step of path) {
     at = at.flatMap(alternatives).flatMap((s) => {
       const own = (s["properties"] as Record<string, Schema> | undefined)?.[String(step)];
@@ -208,7 +208,7 @@ function knownKeys(path: Path): string[] {
 function alternatives(s: Schema): Schema[] {
   const ref = s["$ref"];
   if (typeof ref === "string") {
-    const target = (schema.definitions as Record<string, unknown>)[ref.slice("#/definitions/".length)];
+    const target = ((contractSchema() as Schema)["definitions"] as Record<string, unknown>)[ref.slice("#/definitions/".length)];
     return target === undefined ? [] : alternatives(target as Schema);
   }
   const any = s["anyOf"];

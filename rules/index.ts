@@ -20,6 +20,7 @@ import imagePinned from "./image/pinned.js";
 import imageRegistry from "./image/registry.js";
 import imageSourceOfTruth from "./image/source-of-truth.js";
 import k8sBootstrapTopology from "./k8s/bootstrap-topology.js";
+import k8sClientConnection from "./k8s/client-connection.js";
 import k8sDisruptionBudget from "./k8s/disruption-budget.js";
 import k8sDuplicateObject from "./k8s/duplicate-object.js";
 import k8sExecProbe from "./k8s/exec-probe.js";
@@ -37,6 +38,8 @@ import k8sRedisWritableConfig from "./k8s/redis-writable-config.js";
 import k8sReference from "./k8s/reference.js";
 import k8sResources from "./k8s/resources.js";
 import k8sSchema from "./k8s/schema.js";
+import k8sScriptFile from "./k8s/script-file.js";
+import k8sScriptVariable from "./k8s/script-variable.js";
 import k8sSecretOnCommandLine from "./k8s/secret-on-command-line.js";
 import k8sSecurityContext from "./k8s/security-context.js";
 import k8sSelector from "./k8s/selector.js";
@@ -44,6 +47,7 @@ import k8sSentinelWritableConfig from "./k8s/sentinel-writable-config.js";
 import k8sServiceAccountToken from "./k8s/service-account-token.js";
 import k8sServiceExposure from "./k8s/service-exposure.js";
 import k8sStableIdentity from "./k8s/stable-identity.js";
+import k8sStartCommand from "./k8s/start-command.js";
 import k8sTopologySpread from "./k8s/topology-spread.js";
 import lockAtomicAcquire from "./lock/atomic-acquire.js";
 import lockBoundedRenewal from "./lock/bounded-renewal.js";
@@ -125,6 +129,7 @@ export const rules: readonly Rule[] = [
   make("image/registry", imageRegistry),
   make("image/source-of-truth", imageSourceOfTruth),
   make("k8s/bootstrap-topology", k8sBootstrapTopology),
+  make("k8s/client-connection", k8sClientConnection),
   make("k8s/disruption-budget", k8sDisruptionBudget),
   make("k8s/duplicate-object", k8sDuplicateObject),
   make("k8s/exec-probe", k8sExecProbe),
@@ -142,6 +147,8 @@ export const rules: readonly Rule[] = [
   make("k8s/reference", k8sReference),
   make("k8s/resources", k8sResources),
   make("k8s/schema", k8sSchema),
+  make("k8s/script-file", k8sScriptFile),
+  make("k8s/script-variable", k8sScriptVariable),
   make("k8s/secret-on-command-line", k8sSecretOnCommandLine),
   make("k8s/security-context", k8sSecurityContext),
   make("k8s/selector", k8sSelector),
@@ -149,6 +156,7 @@ export const rules: readonly Rule[] = [
   make("k8s/service-account-token", k8sServiceAccountToken),
   make("k8s/service-exposure", k8sServiceExposure),
   make("k8s/stable-identity", k8sStableIdentity),
+  make("k8s/start-command", k8sStartCommand),
   make("k8s/topology-spread", k8sTopologySpread),
   make("lock/atomic-acquire", lockAtomicAcquire),
   make("lock/bounded-renewal", lockBoundedRenewal),

@@ -1,0 +1,51 @@
+import { defineRule } from "../../src/engine/rule.js";
+import { startProblem } from "../../src/model/kubernetes/start-command.js";
+
+export default defineRule({
+  severity: "error",
+  inferred: "error",
+  docs: {
+    summary: "What a container, a probe or a hook is told to run can be started.",
+    why: "Kubernetes does not look at a command: a script that is not mounted, a shell without one or a file that may not be executed ends the container at once, over and over; a probe of this kind never succeeds.",
+    fix: "Give the shell a script that a volume holds at that path, or `-c` and a text.",
+    bad: "command: [sh, /scripts/boot.sh]   # the ConfigMap has bootstrap.sh\n",
+    good: "command: [sh, /scripts/bootstrap.sh]\n",
+    source: {
+      title: "Kubernetes: define a command and arguments for a container",
+      url: "https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/",
+    },
+    rows: ["C-K27"],
+  },
+  messages: {
+    option: "{where} starts with the option {word}: there is no program of that name",
+    illegal: { text: "{where} gives the shell the option {word}, which none has", help: "Write -c before a text." },
+    text: "{where} gives the shell -c and no text",
+    nothing: { text: "{where} is a shell with nothing to run: it ends at once", help: "Name the script." },
+    untold: {
+      text: "{where} has no -c: the shell takes the text for the name of a file, and there is none",
+      help: "Write -c before it.",
+    },
+    absent: "{where} runs {word}, which is not there: {why}",
+    mode: {
+      text: "{where} executes {word}, and files of that volume may only be read",
+      help: "Let sh run it, or set defaultMode: 0555.",
+    },
+    data: { text: "{where} executes {word}, which is no program", help: "Name the program first." },
+  },
+  on: {
+    Container(container, { contract, report }) {
+      for (const command of container.commands) {
+        const problem = startProblem(contract, command);
+        if (problem === undefined) continue;
+        const where =
+          command.origin === "entrypoint"
+            ? `the command of ${container.title}`
+            : `the ${command.origin} command of ${container.title}`;
+        const { kind, word, why, place } = problem;
+        if (kind === "absent") report(kind, { where, word, why }, place);
+        else if (kind === "text" || kind === "nothing" || kind === "untold") report(kind, { where }, place);
+        else report(kind, { where, word }, place);
+      }
+    },
+  },
+});

@@ -61,7 +61,8 @@ export default defineRule({
           }
           const ports = portsFor(client, contract);
           const port = call.port === undefined ? (call.uncertain ? undefined : "6379") : call.port.known;
-          if (ports === undefined || port === undefined || call.socket !== undefined || call.uri !== undefined) continue;
+          if (ports === undefined || port === undefined || call.socket !== undefined || call.uri !== undefined)
+            continue;
           if (/^\d+$/.test(port) && !ports.has(Number(port)))
             report("port", { where, port, plane, ports: portList(ports) }, call.port?.place ?? place);
         }

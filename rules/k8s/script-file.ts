@@ -22,7 +22,8 @@ export default defineRule({
       for (const command of container.commands) {
         const where =
           command.origin === "entrypoint" ? container.title : `the ${command.origin} command of ${container.title}`;
-        for (const { kind, path, why, place } of fileFaults(contract, command)) report(kind, { where, path, why }, place);
+        for (const { kind, path, why, place } of fileFaults(contract, command))
+          report(kind, { where, path, why }, place);
       }
     },
   },

@@ -18,7 +18,10 @@ export default defineRule({
   },
   messages: {
     unset: "{where} uses ${name}, which nobody sets: with `set -u` it stops here",
-    empty: { text: "{where} uses ${name}, whose entry in env has neither value nor valueFrom: it is empty", inferred: "warning" },
+    empty: {
+      text: "{where} uses ${name}, whose entry in env has neither value nor valueFrom: it is empty",
+      inferred: "warning",
+    },
   },
   on: {
     Container(container, { contract, report }) {

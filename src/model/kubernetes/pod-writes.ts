@@ -2,13 +2,14 @@
 import type { Contract } from "../contract.js";
 import { isOfficialImage } from "../image.js";
 import { pathIn } from "../redis/config-home.js";
-import { editsOf, isPath, type Invocation, type ShellProgram, type Text } from "../shell/index.js";
+import { editsOf, type Invocation, isPath, type ShellProgram, type Text } from "../shell/index.js";
 import { hasToken } from "../value.js";
 import { podFile } from "./pod-file.js";
 import { type Container, normalizePath, type Volume } from "./workload.js";
 
 /** Directories that an image fills, or that are filled while it runs. */
-const OF_THE_IMAGE = /^\/(?:bin|boot|data|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/|$)/;
+const OF_THE_IMAGE =
+  /^\/(?:bin|boot|data|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/|$)/;
 
 export interface When {
   /** A program renames it away each time: a claim of the pod holds none from before. */
@@ -31,14 +32,15 @@ export function missingFile(
   if (state === "unmounted") {
     // what stands in the file system of another image is not known
     if (!isOfficialImage(container.image) || OF_THE_IMAGE.test(file) || !/^\/[^/]+\//.test(file)) return undefined;
-    return when.first !== true && mayWrite(contract, container, file) ? undefined : "no volume is mounted there";
+    const open = container.security("readOnlyRootFilesystem", false).value !== true && when.first !== true;
+    return open && mayWrite(contract, container, file, undefined, false) ? undefined : "no volume is mounted there";
   }
   const { volume } = mount!;
   if (volume === undefined || file === mount!.mountPath || mount!.subPath !== undefined) return undefined;
   if (!isEmptyAtFirst(volume) && !(when.fresh === true && volume.type === "claimTemplate")) return undefined;
   for (const other of container.workload.containers) {
     const own = pathIn(other, container, mount, file);
-    if (own !== undefined && mayWrite(contract, other, own, mount!.name)) return undefined;
+    if (own !== undefined && mayWrite(contract, other, own, mount!.name, when.fresh !== true)) return undefined;
   }
   return `nothing in the pod writes it`;
 }
@@ -50,8 +52,10 @@ function isEmptyAtFirst(volume: Volume): boolean {
 
 const answers = new WeakMap<ShellProgram, Map<string, boolean>>();
 
-/** Whether some program of a container may write the file, or one below it. */
-function mayWrite(contract: Contract, container: Container, file: string, volume?: string): boolean {
+const SERVER = /^(?:redis|valkey|keydb)-(?:server|sentinel)$/;
+
+/** Whether some program of a container may write the file, or one below it; `servers`: Redis itself too. */
+function mayWrite(contract: Contract, container: Container, file: string, volume?: string, servers = true): boolean {
   if (volume !== undefined && container.mounts.every((m) => m.name !== volume || m.readOnly)) return false;
   const { commands } = container;
   if (container.entrypoint === undefined) return true;
@@ -59,9 +63,15 @@ function mayWrite(contract: Contract, container: Container, file: string, volume
     const program = contract.shell.program(command);
     let known = answers.get(program);
     if (known === undefined) answers.set(program, (known = new Map()));
-    let answer = known.get(file);
+    const key = `${servers ? "+" : "-"}${file}`;
+    let answer = known.get(key);
     if (answer === undefined)
-      known.set(file, (answer = !program.complete || program.invocations.some((i) => writes(i, file))));
+      known.set(
+        key,
+        (answer =
+          !program.complete ||
+          program.invocations.some((i) => (servers || !SERVER.test(i.name ?? "")) && writes(i, file))),
+      );
     return answer;
   });
 }

@@ -52,10 +52,26 @@ export function fileFaults(contract: Contract, command: Command): FileFault[] {
   return out;
 }
 
-const READERS = new Set(["cat", "head", "tail", "wc", "sort", "cut", "uniq", "sha256sum", "md5sum", "stat", ".", "source"]);
+const READERS = new Set([
+  "cat",
+  "head",
+  "tail",
+  "wc",
+  "sort",
+  "cut",
+  "uniq",
+  "sha256sum",
+  "md5sum",
+  "stat",
+  ".",
+  "source",
+]);
 
 function mayFault(invocation: Invocation): boolean {
-  return invocation.command.length > 0 && (READERS.has(invocation.name ?? "") || !SILENT.has(invocation.name ?? "")) || invocation.redirects.length > 0;
+  return (
+    (invocation.command.length > 0 && (READERS.has(invocation.name ?? "") || !SILENT.has(invocation.name ?? ""))) ||
+    invocation.redirects.length > 0
+  );
 }
 
 const SILENT = new Set(["echo", "printf", "sleep", "exit", "set", "export", "true", "false", ":", "date", "redis-cli"]);
@@ -75,7 +91,8 @@ function filesRead(invocation: Invocation): { path: string; fresh: boolean }[] {
   else if (READERS.has(name ?? "")) all(command.slice(1).filter((a) => a.known?.startsWith("/")));
   else if (name === "sed") all(sedCall(command).files);
   else if (name === "cp" || name === "mv") {
-    for (const edit of editsOf(invocation)) if (edit.kind === "copy" || edit.kind === "move") all(edit.sources, name === "mv");
+    for (const edit of editsOf(invocation))
+      if (edit.kind === "copy" || edit.kind === "move") all(edit.sources, name === "mv");
   } else {
     const grep = grepOf(invocation);
     if (grep !== undefined && !command.some((a) => /^-[A-Za-z]*[rs]/.test(a.known ?? ""))) all(grep.files);
@@ -133,7 +150,8 @@ function filesWritten(invocation: Invocation): string[] {
   const out: string[] = [];
   for (const edit of editsOf(invocation)) {
     const text = edit.inside ?? edit.target;
-    if (edit.kind !== "remove" && edit.target.known?.startsWith("/") && text.known !== undefined) out.push(edit.target.known);
+    if (edit.kind !== "remove" && edit.target.known?.startsWith("/") && text.known !== undefined)
+      out.push(edit.target.known);
     else if (edit.kind !== "remove" && edit.inside === undefined && typeof edit.target.pieces[0] === "string")
       out.push(edit.target.pieces[0].slice(0, edit.target.pieces[0].lastIndexOf("/") + 1) + "…");
   }

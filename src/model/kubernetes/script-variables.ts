@@ -44,7 +44,9 @@ export function variableFaults(contract: Contract, command: Command): VariableFa
 /** Nothing but the manifest and the script would set it: an image's own variables are in capitals. */
 function isOwn(name: string, container: Container): boolean {
   if (GIVEN.test(name)) return false;
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? !/^(?:https?|no|ftp|all)_proxy$/.test(name) : isOfficialImage(container.image);
+  return /^[a-z_][a-z0-9_]*$/.test(name)
+    ? !/^(?:https?|no|ftp|all)_proxy$/.test(name)
+    : isOfficialImage(container.image);
 }
 
 interface Use {
@@ -77,12 +79,18 @@ function readUses(program: ShellProgram): Use[] {
     }
     const { name, command } = invocation;
     // read, getopts, let, eval, printf -v: any word may be a name, or hold one
-    if (/^(?:read|mapfile|readarray|getopts|let|eval|printf|\(\(|export|local|declare|typeset|readonly|unset)$/.test(command[0]?.known ?? name ?? ""))
+    if (
+      /^(?:read|mapfile|readarray|getopts|let|eval|printf|\(\(|export|local|declare|typeset|readonly|unset)$/.test(
+        command[0]?.known ?? name ?? "",
+      )
+    )
       for (const arg of command.slice(1)) for (const m of (arg.known ?? "").matchAll(/[A-Za-z_]\w*/g)) set.add(m[0]);
     for (const text of texts(invocation)) assignedInside(text, set);
     if (name !== "set") continue;
     const words = command.slice(1).map((a) => a.known ?? "");
-    const off = words.some((w, i) => /^\+[a-z]*u/.test(w) || (w === "nounset" && /^\+[a-z]*o$/.test(words[i - 1] ?? "")));
+    const off = words.some(
+      (w, i) => /^\+[a-z]*u/.test(w) || (w === "nounset" && /^\+[a-z]*o$/.test(words[i - 1] ?? "")),
+    );
     if (off) return withoutStrict(program, set);
     if (words.some((w, i) => /^-[a-z]*u/.test(w) || (w === "nounset" && /^-[a-z]*o$/.test(words[i - 1] ?? ""))))
       strict.push(invocation);
@@ -139,7 +147,8 @@ function assignedInside(text: Text, set: Set<string>): void {
   for (const piece of text.pieces) {
     if (typeof piece === "string") continue;
     if (piece.fallback !== undefined && piece.name !== undefined) set.add(piece.name);
-    if (piece.kind === "arithmetic") for (const m of (piece.name ?? "").matchAll(/([A-Za-z_]\w*)\s*[-+*/%]?=/g)) set.add(m[1]!);
+    if (piece.kind === "arithmetic")
+      for (const m of (piece.name ?? "").matchAll(/([A-Za-z_]\w*)\s*[-+*/%]?=/g)) set.add(m[1]!);
   }
 }
 

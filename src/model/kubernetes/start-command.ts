@@ -9,10 +9,10 @@ import { type Command, type Container, normalizePath } from "./workload.js";
 /**
  * `option`: the first word is an option. `illegal`: no shell has the option. `text`: `-c` without one. `nothing`: a shell
  * without a script. `untold`: a text that a shell takes for a file name, because `-c` is missing. `absent`: the script is
- * not there. `mode`: it is there and may not be executed. `data`: a configuration or key file, which is no program.
+ * not there. `permission`: it is there and may not be executed. `data`: a configuration or key file, which is no program.
  */
 export interface StartProblem {
-  readonly kind: "option" | "illegal" | "text" | "nothing" | "untold" | "absent" | "mode" | "data";
+  readonly kind: "option" | "illegal" | "text" | "nothing" | "untold" | "absent" | "permission" | "data";
   readonly word: string;
   /** For `absent`: why the file is not there. */
   readonly why: string;
@@ -44,7 +44,7 @@ export function startProblem(contract: Contract, command: Command): StartProblem
     if (DATA.test(first.text) && command.explicit) return problem("data", first);
     const why = missingFile(contract, container, first.text, start);
     if (why !== undefined) return problem("absent", first, why);
-    return notExecutable(container, first.text) ? problem("mode", first) : undefined;
+    return notExecutable(container, first.text) ? problem("permission", first) : undefined;
   }
   let [runsText, readsInput] = [false, false];
   let i = 1;

@@ -2,7 +2,16 @@
 import type { Contract } from "../contract.js";
 import type { Command, Container } from "../kubernetes/workload.js";
 import type { Plane } from "../plane.js";
-import { contentOf, type RedisCall, type RedisCommand, redisCalls, redisCallsOf, runsOf, show, type Text } from "../shell/index.js";
+import {
+  contentOf,
+  type RedisCall,
+  type RedisCommand,
+  redisCalls,
+  redisCallsOf,
+  runsOf,
+  show,
+  type Text,
+} from "../shell/index.js";
 import { asArray, asObject } from "../value.js";
 import type { AclUser } from "./acl.js";
 import { pathIn } from "./config-home.js";

@@ -1,8 +1,10 @@
 import { defineRule } from "../../src/engine/rule.js";
 import type { Contract } from "../../src/model/contract.js";
-import { type ClientCommand, clientCommands } from "../../src/model/program/needs.js";
+import { lacksOf } from "../../src/model/program/access.js";
+import { clientCommands } from "../../src/model/program/needs.js";
 import { isFaulty } from "../../src/model/redis/access.js";
-import { revoking } from "../../src/model/redis/role-check.js";
+import type { AclUser } from "../../src/model/redis/acl.js";
+import { joined, revoking } from "../../src/model/redis/role-check.js";
 
 export default defineRule({
   severity: "error",
@@ -19,50 +21,61 @@ export default defineRule({
     rows: ["C-A11"],
   },
   messages: {
-    command: "the contract declares that {user} sends {command}, and its ACL does not allow it",
-    key: "the contract declares that {user} sends {command}, and no key pattern gives it {access} on {key}",
-    channel: "the contract declares that {user} sends {command}, and no channel pattern gives it {channel}",
+    command: "the contract declares that {user} sends {commands}, and its ACL does not allow it",
+    key: "the contract declares that {user} sends {commands}, and no key pattern gives it that on {key}",
+    channel: "the contract declares that {user} uses the channel {channel}, and no channel pattern gives it that",
   },
   on: {
     Contract(contract, { report }) {
-      const declared = contract.config.policy?.commands ?? {};
-      for (const name of Object.keys(declared)) {
+      for (const name of Object.keys(contract.config.policy?.commands ?? {})) {
         const place = contract.declaration("policy", "commands", name);
         const related = place === undefined ? [] : [{ at: place, message: "declared here" }];
-        for (const { load } of contract.redis.accessLists) {
-          const user = load?.users.get(name);
-          if (load === undefined || user === undefined || !user.certain || !user.enabled || isFaulty(load, user))
-            continue;
-          for (const sent of commandsOf(contract, name)) {
-            const data = { user: name, command: sent.name.replace("|", " ").toUpperCase() };
+        for (const user of usersOf(contract, name)) {
+          const denied = new Map<ReturnType<typeof revoking>, string[]>();
+          const keys = new Map<string, string[]>();
+          const channels = new Set<string>();
+          for (const sent of clientCommands(contract, name)) {
+            const shown = sent.name.replace("|", " ").toUpperCase();
             // a command that the server does not have is no matter of its ACL
             if (user.table.get(sent.name) === undefined) continue;
-            if (user.can(sent.name) === "no") {
-              report("command", data, revoking(user, sent.name)?.at ?? user.nameAt, { related });
-              continue;
-            }
-            for (const { pattern, access, command } of sent.keys) {
-              if (user.covers({ declared: pattern }, access, command) === "no")
-                report("key", { ...data, key: pattern, access: ACCESS[access] }, user.nameAt, { related });
-            }
-            for (const channel of sent.channels) {
-              if (user.coversChannel({ declared: channel }) === "no")
-                report("channel", { ...data, channel }, user.nameAt, { related });
+            if (user.can(sent.name) === "no") add(denied, revoking(user, sent.name), shown);
+            else {
+              for (const { pattern, access, command } of sent.keys)
+                if (user.covers({ declared: pattern }, access, command) === "no") add(keys, pattern, shown);
+              for (const channel of sent.channels)
+                if (user.coversChannel({ declared: channel }) === "no") channels.add(channel);
             }
           }
+          // what a program needs as well is said there
+          const lacks = denied.size + keys.size === 0 ? [] : lacksOf(contract.programs).filter((l) => l.user === user);
+          const said = new Set(lacks.flatMap((l) => l.commands.map((c) => c.command.replace("|", " ").toUpperCase())));
+          for (const [word, all] of denied) {
+            const commands = all.filter((c) => !said.has(c));
+            if (commands.length === 0) continue;
+            report("command", { user: name, commands: joined(commands) }, word?.at ?? user.nameAt, { related });
+          }
+          if (lacks.some((l) => l.keyless)) keys.clear();
+          for (const [key, commands] of keys)
+            report("key", { user: name, commands: joined(commands), key }, user.nameAt, { related });
+          for (const channel of channels) report("channel", { user: name, channel }, user.nameAt, { related });
         }
       }
     },
   },
 });
 
-const ACCESS = { "": "access", R: "read", W: "write", RW: "read and write" };
-
-/** Each command once: several patterns of one are told apart by their keys. */
-function commandsOf(contract: Contract, user: string): ClientCommand[] {
-  const seen = new Set<string>();
-  return clientCommands(contract, user).filter((c) => {
-    const key = `${c.name}\n${c.keys.map((k) => k.question).join("\n")}\n${c.channels.join(" ")}`;
-    return !seen.has(key) && seen.add(key) !== undefined;
+/** A user of the data servers; of the Sentinels where those do not have it. */
+function usersOf(contract: Contract, name: string): AclUser[] {
+  const lists = contract.redis.accessLists.filter((l) => l.load?.users.has(name));
+  const data = lists.filter((l) => l.plane.role === "data");
+  return (data.length > 0 ? data : lists).flatMap(({ load }) => {
+    const user = load?.users.get(name);
+    return user?.certain && user.enabled && !isFaulty(load!, user) ? [user] : [];
   });
+}
+
+function add<K>(map: Map<K, string[]>, key: K, text: string): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [text]);
+  else if (!list.includes(text)) list.push(text);
 }

@@ -47,8 +47,11 @@ export default defineRule({
           const { place } = call.invocation;
           for (const { path, why, place } of missingMaterial(client, contract))
             report("file", { where, path, why }, place);
-          for (const { host, reason } of wrongHosts(client, contract))
-            report("host", { where, host, reason }, call.host!.place);
+          const wrong = wrongHosts(client, contract);
+          if (wrong.length > 0) {
+            const host = wrong.map((w) => w.host).join(", ");
+            report("host", { where, host, reason: wrong[0]!.reason }, call.host!.place);
+          }
           // what probes ask their own server is the matter of k8s/probe-tls and k8s/port-agreement
           if (target === undefined || (probe && target.workload === container.workload)) continue;
           const plane = target.role;

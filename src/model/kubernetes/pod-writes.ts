@@ -7,6 +7,9 @@ import { hasToken } from "../value.js";
 import { podFile } from "./pod-file.js";
 import { type Container, normalizePath, type Volume } from "./workload.js";
 
+/** Why a file is not there that no volume holds. */
+export const UNMOUNTED = "no volume is mounted there";
+
 /** Directories that an image fills, or that are filled while it runs. */
 const OF_THE_IMAGE =
   /^\/(?:bin|boot|data|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/|$)/;
@@ -33,7 +36,7 @@ export function missingFile(
     // what stands in the file system of another image is not known
     if (!isOfficialImage(container.image) || OF_THE_IMAGE.test(file) || !/^\/[^/]+\//.test(file)) return undefined;
     const open = container.security("readOnlyRootFilesystem", false).value !== true && when.first !== true;
-    return open && mayWrite(contract, container, file, undefined, false) ? undefined : "no volume is mounted there";
+    return open && mayWrite(contract, container, file, undefined, false) ? undefined : UNMOUNTED;
   }
   const { volume } = mount!;
   if (volume === undefined || file === mount!.mountPath || mount!.subPath !== undefined) return undefined;

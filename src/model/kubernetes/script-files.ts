@@ -14,7 +14,7 @@ import {
   type Text,
   testOf,
 } from "../shell/index.js";
-import { missingFile } from "./pod-writes.js";
+import { missingFile, UNMOUNTED } from "./pod-writes.js";
 import { type Command, type Container, normalizePath } from "./workload.js";
 
 export interface FileFault {
@@ -32,8 +32,11 @@ export function fileFaults(contract: Contract, command: Command): FileFault[] {
   const probe = container.probes.some((p) => p.command === command);
   const seen = new Set<string>();
   const add = (kind: FileFault["kind"], path: string, why: string | undefined, place: Place): void => {
-    if (why === undefined || seen.has(`${kind} ${path}`)) return;
-    seen.add(`${kind} ${path}`);
+    // a directory that is missing as a whole is said once
+    const whole = why === UNMOUNTED || kind === "readonly";
+    const key = whole ? path.slice(0, path.lastIndexOf("/")) : `${kind} ${path}`;
+    if (why === undefined || seen.has(key)) return;
+    seen.add(key);
     out.push({ kind, path, why, place });
   };
   for (const invocation of program.invocations) {

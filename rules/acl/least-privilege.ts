@@ -37,12 +37,16 @@ export default defineRule({
   on: {
     Contract(contract, { report }) {
       for (const role of contract.redis.roles) {
-        if (role.role === "peer" || !isJudged(role)) continue;
+        // a peer may be a superuser, unless the contract says that it is not
+        const peer = role.role === "peer";
+        if ((peer && contract.config.policy?.peer !== "minimal") || !isJudged(role)) continue;
         // without a contract file the surplus of the other roles is said once, by the rules about them
         if (!contract.declared && role.role !== "application") continue;
         const { user, name } = role;
         const title = ROLE_TITLE[role.role];
-        const open = everything(user, role.role, contract.declared);
+        const all = everything(user, role.role, contract.declared);
+        // its commands are acl/sentinel-peer-user's matter
+        const open = peer ? all.filter((o) => o.kind !== "commands") : all;
         if (open.length > 0) {
           const what = joined(open.map((o) => o.what));
           const words = open.flatMap((o) => (o.word === undefined ? [] : [o.word]));

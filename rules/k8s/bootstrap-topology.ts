@@ -2,6 +2,7 @@ import { defineRule } from "../../src/engine/rule.js";
 import { followsItself, type HostUse, hostUses } from "../../src/model/kubernetes/host-uses.js";
 import { hostMeaning, ordinalsOf, podNameOf } from "../../src/model/kubernetes/pod-name.js";
 import type { Workload } from "../../src/model/kubernetes/workload.js";
+import { followsNobody, selfFollowers } from "../../src/model/redis/bootstrap-roles.js";
 import { startupWaits } from "../../src/model/redis/config-home.js";
 import type { Span } from "../../src/text/source.js";
 
@@ -35,6 +36,21 @@ export default defineRule({
       text: "every pod of {object} follows {host}, that pod itself too: there is no primary",
       help: "Add `replicaof` in the bootstrap script, for the other ordinals only.",
     },
+    itself: {
+      text: "{pod} follows {host}, which is itself, and the other pods follow nobody",
+      help: "Write `replicaof` for the other ordinals.",
+      inferred: "error",
+    },
+    alone: {
+      text: "none of the {count} servers of {object} follows another: each starts as a primary, and Sentinel knows only one",
+      help: "Let the bootstrap script write `replicaof` for all ordinals but the first.",
+      inferred: "off",
+    },
+    hasty: {
+      text: "{container} asks for {host} without a pause: its attempts are over at once",
+      help: "Sleep between two attempts.",
+      inferred: "warning",
+    },
     unawaited: {
       text: "{object} does not wait until {host} resolves: with its pods started in parallel the name may have no address yet, and the configuration that Sentinel then writes is fatal on restart",
       help: "Wait for the name in an init container, for a bounded time.",
@@ -55,6 +71,12 @@ export default defineRule({
   on: {
     Plane(plane, { contract, report }) {
       const { workload } = plane;
+      if (workload !== undefined && plane.role === "data") {
+        for (const { pod, host, place } of selfFollowers(contract, plane)) report("itself", { pod, host }, place);
+        const watched = plane.peer !== undefined && followsNobody(contract, plane);
+        if (watched)
+          report("alone", { count: workload.replicas!, object: workload.title }, workload.at("spec", "replicas"));
+      }
       if (plane.role !== "sentinel" || workload === undefined) return;
       const hosts = new Map<string, Span>();
       for (const server of plane.servers) {
@@ -74,6 +96,8 @@ export default defineRule({
           report("endless", { container: best.container.title, host }, best.wait.loop.place);
         } else if (best.wait.onExpiry === "continues") {
           report("careless", { container: best.container.title, host }, best.wait.loop.place);
+        } else if (best.hasty) {
+          report("hasty", { container: best.container.title, host }, best.wait.loop.place);
         }
       }
     },

@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { serverDirectory } from "../../src/model/redis/server-files.js";
+import { asObject, at, quantity } from "../../src/model/value.js";
 
 export default defineRule({
   severity: "error",
@@ -26,6 +27,8 @@ export default defineRule({
       help: "Use volumeClaimTemplates: each pod gets its own claim.",
     },
     readonly: { text: "{dir} of {container} is mounted read-only", inferred: "error" },
+    small:
+      "the claim {volume} of {object} holds {claim}, and the server up to {maxmemory} of data: the log cannot be written",
     retention: {
       text: "{object} deletes its claims when it is {when}",
       help: "Set persistentVolumeClaimRetentionPolicy to Retain.",
@@ -67,7 +70,14 @@ export default defineRule({
         );
       else if (mount.readOnly) report("readonly", data, workload.at(...mount.path, "readOnly"), { related });
       else if (mount.volume !== undefined) {
-        const { type, name } = mount.volume;
+        const { type, name, spec } = mount.volume;
+        const claim = asObject(at(spec, ["spec", "resources", "requests"]))["storage"];
+        const [size, most] = [quantity(claim), dir.maxmemory];
+        if (type === "claimTemplate" && dir.persists && size !== undefined && most !== undefined && size < most) {
+          const place = workload.at(...mount.volume.path, "spec", "resources", "requests", "storage");
+          const said = { volume: name, object: workload.title, claim: String(claim), maxmemory: `${most} bytes` };
+          report("small", said, place, { related });
+        }
         const more = { related: [...related, { at: mount.volume.place, message: "the volume" }] };
         if (type === "persistentVolumeClaim" && (workload.replicas ?? 2) > 1)
           report("shared", { ...data, volume: name }, workload.at(...mount.path, "mountPath"), more);

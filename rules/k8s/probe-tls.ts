@@ -1,6 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import type { Contract } from "../../src/model/contract.js";
-import type { Plane } from "../../src/model/plane.js";
+import { tlsFaults } from "../../src/model/redis/client-tls.js";
 import { clientCalls } from "../../src/model/redis/clients.js";
 
 export default defineRule({
@@ -38,40 +37,14 @@ export default defineRule({
       for (const probe of container.probes) {
         if (probe.command === undefined) continue;
         for (const { call, target } of clientCalls(probe.command, contract)) {
-          const mode = target === undefined ? undefined : listens(target, contract);
-          if (mode === undefined || call.uncertain) continue;
+          if (target === undefined) continue;
           const data = { probe: probe.type, container: container.title };
-          const place = call.invocation.place;
-          if (call.tls === false && mode.plain === false && mode.tls === true) report("plaintext", data, place);
-          if (call.tls !== true) continue;
-          if (mode.tls === false) report("tls", data, place);
-          else if (call.cacert === undefined && call.cacertdir === undefined && !call.insecure)
-            report("ca", data, place);
-          if (mode.tls === true && mode.clients === "yes" && (call.cert === undefined || call.key === undefined))
-            report("certificate", data, place);
-          const path = call.cert?.known;
-          const usage = path === undefined ? undefined : contract.config.tls?.[path]?.usage;
-          if (mode.clients !== "no" && usage !== undefined && !usage.includes("client"))
-            report("usage", { ...data, path: path! }, call.cert!.place);
+          for (const fault of tlsFaults(call, target, contract)) {
+            if (fault === "usage") report("usage", { ...data, path: call.cert!.known! }, call.cert!.place);
+            else report(fault, data, call.invocation.place);
+          }
         }
       }
     },
   },
 });
-
-/** What the servers of a plane listen on, where it is known; undefined where nothing is. */
-function listens(
-  plane: Plane,
-  contract: Contract,
-): { plain: boolean | undefined; tls: boolean | undefined; clients: string | undefined } | undefined {
-  const values = plane.servers.map((s) => contract.redis.load(s)?.values).find((v) => v !== undefined);
-  if (values === undefined) return undefined;
-  const port = values.number("port");
-  const tls = values.number("tls-port");
-  const clients = values.get("tls-auth-clients");
-  return {
-    plain: port === undefined ? undefined : port !== 0,
-    tls: tls === undefined ? undefined : tls !== 0,
-    clients: clients.state === "known" ? clients.value : undefined,
-  };
-}

@@ -22,6 +22,16 @@ export default defineRule({
     shared: { text: "{path} of {container} is on one claim that all pods share", inferred: "error" },
     overwritten: "{by} renders {path} again on every start: the roles after a failover are lost",
     partial: "{by} does not put {path} in place at once: a crash in between leaves half a file",
+    unseeded: "nothing puts {path} on the volume of {container}: the server does not start without it",
+    refused: {
+      text: "{by} fails where {path} is there already: a restarted pod never comes up again",
+      inferred: "error",
+    },
+    kept: "{by} sees that {path} is empty or damaged, and lets the server start with it",
+    template: {
+      text: "{by} makes {path} without any file: the configuration of the contract is not in it",
+      help: "Copy the mounted template first.",
+    },
     undecided: { text: "how {by} treats an existing {path} is not decided here: {why}", severity: "info" },
   },
   on: {
@@ -38,13 +48,21 @@ export default defineRule({
       }
       if (home.kind === "volatile") report("volatile", data, home.mount?.place ?? home.place);
       else if (home.kind === "shared") report("shared", data, home.place, { related });
+      if (home.seeds.length === 0 && home.kind !== "unknown" && home.kind !== "shared" && home.mount !== undefined)
+        report("unseeded", data, home.place, { related });
       for (const { container, verdict } of home.seeds) {
         const by = container.title;
         if (verdict.kind === "overwrites") report("overwritten", { by, path: home.path }, verdict.by.place);
         else if (verdict.kind === "unknown")
           report("undecided", { by, path: home.path, why: verdict.why }, container.at("command"));
-        else if (verdict.kind === "copy-if-absent" && !verdict.atomic)
-          report("partial", { by, path: home.path }, verdict.by.place);
+        if (verdict.kind !== "copy-if-absent") continue;
+        const { place } = verdict.by;
+        if (!verdict.atomic) report("partial", { by, path: home.path }, place);
+        if (verdict.goodPasses === false) report("refused", { by, path: home.path }, place);
+        else if (verdict.emptyStays) report("kept", { by, path: home.path }, place);
+        const declared = plane.servers.some((s) => s.conf !== undefined);
+        if (declared && verdict.sourcesKnown && verdict.sources.length === 0)
+          report("template", { by, path: home.path }, place);
       }
     },
   },

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import type { Volume } from "../../src/model/kubernetes/workload.js";
 import { asObject, hasToken } from "../../src/model/value.js";
 
 export default defineRule({
@@ -23,6 +24,11 @@ export default defineRule({
       once: true,
     },
     key: "{kind} {name} has no key {key}",
+    source: {
+      text: "the volume {volume} of {object} names no source: Kubernetes makes it an empty directory, and every container mounts it read-only",
+      help: "Name the Secret, ConfigMap or claim that it holds.",
+      inferred: "error",
+    },
     volume: { text: "{container} mounts the volume {volume}, which {object} does not define", inferred: "error" },
   },
   on: {
@@ -42,6 +48,12 @@ export default defineRule({
           });
         }
       }
+      for (const volume of workload.volumes.values()) {
+        if (!isSourceless(volume)) continue;
+        const mounts = workload.containers.flatMap((c) => c.mounts.filter((m) => m.name === volume.name));
+        if (mounts.length > 0 && mounts.every((m) => m.readOnly))
+          report("source", { volume: volume.name, object: workload.title }, volume.place);
+      }
       for (const container of workload.containers) {
         container.mounts.forEach((mount) => {
           if (mount.volume === undefined && mount.name !== "" && !hasToken(mount.name)) {
@@ -56,6 +68,11 @@ export default defineRule({
     },
   },
 });
+
+/** Nothing but a name: what nobody writes into it, nobody reads. */
+function isSourceless({ name, declared }: Volume): boolean {
+  return !declared && !hasToken(name);
+}
 
 function hasKey(object: Readonly<Record<string, unknown>>, key: string): boolean {
   return ["data", "stringData", "binaryData"].some((field) => Object.hasOwn(asObject(object[field]), key));

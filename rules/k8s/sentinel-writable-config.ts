@@ -35,6 +35,10 @@ export default defineRule({
     overwritten: "{by} writes over an existing {path}: a restart brings back the first primary",
     partial:
       "{by} does not put {path} in place at once: a crash in between leaves half a file, and no later start repairs it",
+    refused: {
+      text: "{by} fails where {path} is there already: a restarted pod never comes up again",
+      inferred: "error",
+    },
     damaged: "{by} starts Sentinel with an existing {path} that is {state}",
     undecided: {
       text: "how {by} treats an existing {path} is not decided here: {why}",
@@ -70,6 +74,7 @@ export default defineRule({
           report("undecided", { by, path, why: verdict.why }, container.at("command"));
         else if (verdict.kind === "copy-if-absent") {
           const { by: invocation, atomic, emptyFails, damagedFileFails } = verdict;
+          if (verdict.goodPasses === false) report("refused", { by, path }, invocation.place);
           if (!atomic) report("partial", { by, path }, invocation.place);
           if (emptyFails === false) report("damaged", { by, path, state: "empty" }, invocation.place);
           else if (damagedFileFails === false) report("damaged", { by, path, state: "damaged" }, invocation.place);

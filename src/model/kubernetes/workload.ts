@@ -37,6 +37,8 @@ export interface Volume {
   /** `emptyDir`, `configMap`, `secret`, `projected`, `persistentVolumeClaim`, `hostPath` …; `claimTemplate` for a StatefulSet's. */
   readonly type: string;
   readonly spec: Obj;
+  /** false: the volume names no source, and is an emptyDir by default. */
+  readonly declared: boolean;
   readonly place: Place;
   readonly path: Path;
 }
@@ -370,10 +372,18 @@ export class Workload extends KubeObject {
       asArray(this.podSpec["volumes"]).forEach((item, i) => {
         if (!isObject(item)) return;
         const name = asString(item["name"]) ?? "";
-        const type = Object.keys(item).find((k) => k !== "name") ?? "emptyDir";
+        const source = Object.keys(item).find((k) => k !== "name");
+        const type = source ?? "emptyDir";
         const path = [...this.podPath, "spec", "volumes", i];
         if (!out.has(name))
-          out.set(name, { name, type, spec: asObject(item[type]), place: this.at(...path, "name"), path });
+          out.set(name, {
+            name,
+            type,
+            spec: asObject(item[type]),
+            declared: source !== undefined,
+            place: this.at(...path, "name"),
+            path,
+          });
       });
       asArray(this.get("spec", "volumeClaimTemplates")).forEach((item, i) => {
         const name = asString(asObject(asObject(item)["metadata"])["name"]) ?? "";
@@ -382,6 +392,7 @@ export class Workload extends KubeObject {
           name,
           type: "claimTemplate",
           spec: asObject(item),
+          declared: true,
           place: this.at(...path, "metadata", "name"),
           path,
         });

@@ -2,9 +2,19 @@
 import type { Contract } from "../contract.js";
 import type { Command, Container } from "../kubernetes/workload.js";
 import type { Plane } from "../plane.js";
-import { type RedisCall, redisCallsOf, show } from "../shell/index.js";
+import {
+  contentOf,
+  type RedisCall,
+  type RedisCommand,
+  redisCalls,
+  redisCallsOf,
+  runsOf,
+  show,
+  type Text,
+} from "../shell/index.js";
 import { asArray, asObject } from "../value.js";
 import type { AclUser } from "./acl.js";
+import { pathIn } from "./config-home.js";
 
 /** One call of redis-cli from a container of the contract. */
 export interface ClientCall {
@@ -35,7 +45,13 @@ export function clientCalls(command: Command, contract: Contract): ClientCall[] 
 
 function authenticates(call: RedisCall, container: Container): boolean | undefined {
   if (call.auth !== undefined || call.askpass) return true;
-  if (container.env.some((e) => e.name === "REDISCLI_AUTH" || e.name === "VALKEYCLI_AUTH")) return true;
+  // an entry with neither value is an empty text, and no password
+  const given = container.env.some(
+    ({ name, spec }) =>
+      (name === "REDISCLI_AUTH" || name === "VALKEYCLI_AUTH") &&
+      (spec["valueFrom"] !== undefined || (spec["value"] !== undefined && spec["value"] !== null)),
+  );
+  if (given) return true;
   const imports = asArray(container.spec["envFrom"]).some(
     (e) => asObject(e)["secretRef"] !== undefined || asObject(e)["configMapRef"] !== undefined,
   );
@@ -54,6 +70,10 @@ function targetOf(call: RedisCall, container: Container, contract: Contract): Pl
     );
   }
   const labels = host.split(".");
+  if (call.host !== undefined && call.host.known === undefined) {
+    const asked = discoveredBy(call.host, container, contract);
+    if (asked !== undefined) return asked;
+  }
   const matching = contract.planes.filter((plane) => {
     const { workload } = plane;
     if (workload === undefined) return false;
@@ -66,6 +86,41 @@ function targetOf(call: RedisCall, container: Container, contract: Contract): Pl
   if (matching.length > 1 && port !== undefined)
     return matching.find((p) => port === (p.role === "sentinel" ? "26379" : "6379"));
   return undefined;
+}
+
+/**
+ * The data plane whose primary a host is: the answer of `SENTINEL GET-MASTER-ADDR-BY-NAME`, taken from a variable or from a
+ * file that a script of the pod wrote it to.
+ */
+function discoveredBy(host: Text, container: Container, contract: Contract): Plane | undefined {
+  const data = contract.planes.filter((p) => p.role === "data");
+  if (data.length !== 1) return undefined;
+  const runs = runsOf(host);
+  for (const path of filesIn(host)) {
+    const mount = container.mountOf(path);
+    for (const other of container.workload.containers) {
+      const own = pathIn(other, container, mount, path);
+      if (own === undefined || other.entrypoint === undefined) continue;
+      for (const { content } of contentOf(contract.shell.program(other.entrypoint), own).variants)
+        for (const segment of content ?? [])
+          if (segment.kind === "lines") for (const line of segment.lines) runs.push(...runsOf(line));
+    }
+  }
+  const asks = runs.some((run) => redisCalls(run).some((c) => c.commands?.some(isDiscovery) === true));
+  return asks ? data[0] : undefined;
+}
+
+function isDiscovery(command: RedisCommand): boolean {
+  return command[1]?.known?.toLowerCase() === "get-master-addr-by-name";
+}
+
+/** Files whose text is part of a text. */
+function filesIn(text: Text, depth = 0): string[] {
+  return text.pieces.flatMap((piece) => {
+    if (typeof piece === "string") return [];
+    const inner = depth > 3 ? [] : (piece.options ?? []).flatMap((option) => filesIn(option, depth + 1));
+    return piece.file?.known === undefined ? inner : [piece.file.known, ...inner];
+  });
 }
 
 /** Whether a plane lets nobody in without a password; undefined: not known. */

@@ -3,7 +3,7 @@ import type { Contract } from "../contract.js";
 import { type Command, type Container, type Mount, normalizePath } from "../kubernetes/workload.js";
 import type { Place } from "../place.js";
 import type { Plane } from "../plane.js";
-import { type CopyOnce, copyOnce, serverStarts, show, type Wait, waitsOf } from "../shell/index.js";
+import { type CopyOnce, copyOnce, hurries, serverStarts, show, type Wait, waitsOf } from "../shell/index.js";
 
 /** What keeps a server from rewriting its file: a temporary file beside it, then a rename over it. */
 export type Obstacle = "readonly-volume" | "readonly-mount" | "single-file" | "readonly-root";
@@ -124,6 +124,8 @@ function seedsOf(plane: Plane, contract: Contract, mount: Mount | undefined, pat
 export interface StartupWait {
   readonly wait: Wait;
   readonly hosts: readonly string[];
+  /** Its attempts follow each other at once. */
+  readonly hasty: boolean;
   readonly container: Container;
 }
 
@@ -144,7 +146,10 @@ export function startupWaits(
     }
     const program = contract.shell.program(other.entrypoint);
     complete &&= program.complete;
-    for (const wait of waitsOf(program)) waits.push({ wait, hosts: wait.hosts.map(show), container: other });
+    for (const wait of waitsOf(program)) {
+      const hasty = wait.loop.type === "loop" && hurries(program, wait.loop);
+      waits.push({ wait, hosts: wait.hosts.map(show), hasty, container: other });
+    }
   }
   return { waits, complete };
 }

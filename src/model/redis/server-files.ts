@@ -9,16 +9,17 @@ import { valueAt } from "./conf-place.js";
 export function serverDirectory(
   contract: Contract,
   plane: Plane,
-): { path: string; place: Place | undefined; persists: boolean } | undefined {
+): { path: string; place: Place | undefined; persists: boolean; maxmemory: number | undefined } | undefined {
   const server = plane.servers.find((s) => s.conf !== undefined);
   const values = server === undefined ? undefined : contract.redis.load(server)?.values;
   const persists = values?.flag("appendonly") === true;
+  const maxmemory = values?.number("maxmemory");
   const dir = values?.get("dir");
-  if (dir === undefined || dir.state === "absent") return { path: "/data", place: undefined, persists };
+  if (dir === undefined || dir.state === "absent") return { path: "/data", place: undefined, persists, maxmemory };
   if (dir.state === "unknown") return undefined;
   const at = valueAt(dir);
-  if (at === undefined) return { path: "/data", place: undefined, persists };
+  if (at === undefined) return { path: "/data", place: undefined, persists, maxmemory };
   // below the working directory of the image, which no file names
   if (!dir.value.startsWith("/")) return undefined;
-  return { path: dir.value, place: placeOf(at), persists };
+  return { path: dir.value, place: placeOf(at), persists, maxmemory };
 }

@@ -700,8 +700,8 @@ class Builder implements ExpansionHost {
       path = command[1]?.known;
       args = command.slice(2);
     } else if (/^(?:sh|bash|ash|dash)$/.test(baseName(name))) {
-      const at = command.findIndex((arg, i) => i > 0 && !(arg.known ?? "").startsWith("-"));
-      if (at < 0) return undefined;
+      const at = operandOfShell(command);
+      if (at >= command.length) return undefined;
       path = command[at]?.known;
       args = command.slice(at + 1);
     } else if (name.includes("/")) {
@@ -892,6 +892,17 @@ function invocationOf(flow: Flow, which: "first" | "last"): Invocation | undefin
   if (flow.type === "seq" && flow.items.length === 1) return invocationOf(flow.items[0]!, which);
   if (flow.type === "sub" || flow.type === "call") return invocationOf(flow.body, which);
   return undefined;
+}
+
+/** The first word of a shell's command line that is no option, nor the value of `-o`. */
+function operandOfShell(command: readonly Arg[]): number {
+  let at = 1;
+  for (; at < command.length; at++) {
+    const word = command[at]!.known ?? "";
+    if (!word.startsWith("-") && !/^\+[A-Za-z]+$/.test(word)) break;
+    if (/^[-+][A-Za-z]*[oO]$/.test(word)) at++;
+  }
+  return at;
 }
 
 /** Options of `sh -euo pipefail -c …` */

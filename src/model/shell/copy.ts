@@ -34,12 +34,16 @@ export type CopyOnce =
       /** Why it is not atomic. */
       readonly flaw: "in-place" | "partial" | "other-directory" | undefined;
       readonly sources: readonly Text[];
+      /** What the copy is made of is known: nothing but `sources` and lines of the script. */
+      readonly sourcesKnown: boolean;
       /** The command that makes the file appear. */
       readonly by: Invocation;
       /** An existing good file lets the script succeed (`[ ! -e D ] && cp S D` as its last command does not). */
       readonly goodPasses: Verdict;
       /** An existing empty file makes the script fail. */
       readonly emptyFails: Verdict;
+      /** The script looks at what an existing file holds, and leaves an empty one as it is with success. */
+      readonly emptyStays: boolean;
       /** An existing file that lacks one of `checks` makes the script fail. */
       readonly damagedFileFails: Verdict;
       /** Patterns without which an existing file is refused, as grep reads them. */
@@ -441,13 +445,14 @@ function judgeCopy(program: ShellProgram, target: string): CopyOnce {
     kind: "copy-if-absent",
     atomic: flawed === undefined,
     flaw: flawed?.flaw,
-    sources: sourcesOf(
+    ...sourcesOf(
       created.map((one) => one.edit),
       program,
     ),
     by: (flawed ?? first).edit.invocation,
     goodPasses: covers(passes.map((end) => end.state.open)) ? true : passes.length > 0 ? undefined : false,
     emptyFails: refuses(program, target, "empty"),
+    emptyStays: looksInside(program, target) && keepsEmpty(program, target),
     damagedFileFails:
       checks.length > 0
         ? true
@@ -469,13 +474,39 @@ function checkedPatterns(program: ShellProgram, path: string): string[] {
   return [...out];
 }
 
+/** Whether the program tests what the file holds: `-s`, or a grep in it. */
+function looksInside(program: ShellProgram, path: string): boolean {
+  const inTest = (test: Test): boolean =>
+    test.kind === "not"
+      ? inTest(test.test)
+      : test.kind === "and" || test.kind === "or"
+        ? test.tests.some(inTest)
+        : test.kind === "file" && test.op === "-s" && isPath(test.path, path) === "yes";
+  return program.invocations.some((invocation) => {
+    const test = testOf(invocation);
+    if (test !== undefined) return inTest(test);
+    return grepOf(invocation) !== undefined && readsFile(invocation, path) === "yes";
+  });
+}
+
+/** An empty file is still there, and empty, when the program ends well. */
+function keepsEmpty(program: ShellProgram, path: string): boolean {
+  const { ends, incomplete } = play(program, path, "empty");
+  return !incomplete && ends.some((end) => end.ok && end.state.open.length === 0 && end.state.file === "empty");
+}
+
 /** Files that the copy is made of, through temporary files. */
-function sourcesOf(edits: readonly FileEdit[], program: ShellProgram): Text[] {
+function sourcesOf(
+  edits: readonly FileEdit[],
+  program: ShellProgram,
+): { readonly sources: Text[]; readonly sourcesKnown: boolean } {
+  let known = program.complete;
   const out = new Map<string, Text>();
   const seen = new Set<string>();
   const all = program.invocations.flatMap(editsOf);
   const visit = (edit: FileEdit): void => {
     const files = [...edit.sources];
+    if (edit.content === undefined && files.length === 0) known = false;
     for (const segment of edit.content ?? []) if (segment.kind === "file") files.push(segment.path);
     for (const file of files) {
       const name = show(file);
@@ -487,5 +518,5 @@ function sourcesOf(edits: readonly FileEdit[], program: ShellProgram): Text[] {
     }
   };
   for (const edit of edits) visit(edit);
-  return [...out.values()];
+  return { sources: [...out.values()], sourcesKnown: known };
 }

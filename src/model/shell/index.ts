@@ -7,10 +7,22 @@ export { type EditKind, editsOf, editsPath, type FileEdit, fileEdits } from "./e
 export * from "./lab.js";
 export { runsBefore, succeedsBefore } from "./order.js";
 export type { Content, Segment, TextEdit } from "./output.js";
+export { hurries, spinningLoops } from "./pauses.js";
 export type * from "./program.js";
 export { type Consumer, type RedisAuth, type RedisCall, type RedisCommand, redisCalls, redisCallsOf } from "./redis.js";
 export { type ExposedSecret, exposedSecrets, isSecretName } from "./secrets.js";
-export type { SedCommand } from "./sed.js";
+export { type SedCommand, sedCall } from "./sed.js";
 export { type ServerOverride, type ServerStart, serverStart, serverStarts } from "./servers.js";
-export { type Hole, isPath, matches, type Piece, show, type Text, variablesOf } from "./text.js";
+export {
+  type Hole,
+  isPath,
+  literal,
+  makeText,
+  matches,
+  type Piece,
+  runsOf,
+  show,
+  type Text,
+  variablesOf,
+} from "./text.js";
 export { type Probe, probeOf, type Wait, waitsOf } from "./waits.js";

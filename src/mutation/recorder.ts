@@ -78,11 +78,8 @@ function watch(value: object, prefix: string, recorder: Recorder): object {
         if (key === "length") recorder.note(path("*"));
         return found;
       }
-      // methods of Object.prototype are no fields of the document; where something is found depends on the form of the whole
-      if (typeof found === "function") {
-        if (Object.hasOwn(target, key)) recorder.note(path("form"));
-        return found;
-      }
+      // methods of Object.prototype are no fields of the document; those of a value read it through the proxy
+      if (typeof found === "function") return found;
       if (isPlace(found)) return found;
       recorder.note(path(key));
       if (found === null || typeof found !== "object") return found;

@@ -268,6 +268,7 @@ class Engine {
   readonly #shape: string;
   readonly #programs: string;
   readonly #withPrograms: boolean;
+  readonly #table: TableReads | undefined;
   readonly #readers = new Map<string, Invocation[]>();
   /** Handlers by what they asked of the contract as a whole. */
   readonly #asking = new Map<string, Invocation[]>();
@@ -312,7 +313,7 @@ class Engine {
         for (const invocation of record(contract, rule, kind, known, table)) invocations.push(invocation);
       }
     }
-    return new Engine(contract, options, rules, hard, soft, invocations);
+    return new Engine(contract, options, rules, hard, soft, invocations, table);
   }
 
   private constructor(
@@ -322,8 +323,10 @@ class Engine {
     hard: ReadSet,
     soft: ReadSet,
     invocations: readonly Invocation[],
+    table: TableReads | undefined,
   ) {
     this.contract = contract;
+    this.#table = table;
     this.#options = options;
     this.#rules = rules;
     this.#hard = hard;
@@ -378,6 +381,10 @@ class Engine {
         if (!isScan(key, file, invocation, mutant)) covering.add(invocation.rule.id);
       }
     }
+    const tabled = this.#table === undefined ? [] : (keys ?? []).filter((k) => this.#table!.reads.has(k));
+    for (const key of tabled) {
+      for (const i of this.#asking.get(TABLE) ?? []) if (!isScan(key, file, i, mutant)) covering.add(i.rule.id);
+    }
     if (covering.size > 0) read = true;
     const coveredBy = [...covering].sort();
     const none: Outcome = { found: [], coveredBy, read, relint: false, crash: undefined };
@@ -385,7 +392,8 @@ class Engine {
     const marked = suppressing && /quorumlint:/.test(mutant.source.text.slice(mutant.start, mutant.end));
     if (marked || (!declared && (hard || soft))) return { found: [], coveredBy, read, relint: true, crash: undefined };
     const regroups = file.kind === "json" && keys?.some((k) => REGROUPS.test(k)) === true;
-    if (!hard && !soft && affected.size === 0 && !regroups) return none;
+    const retabled = this.#table !== undefined && (hard || soft || tabled.length > 0);
+    if (!hard && !soft && affected.size === 0 && !regroups && !retabled) return none;
 
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
@@ -395,6 +403,10 @@ class Engine {
     const regrouped = regroups && programShape(now.contract) !== this.#programs;
     const all = hard || reshaped || regrouped;
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
+    if (retabled && now.contract.programs.table !== this.#table!.table) {
+      disturbed?.add(TABLE);
+      for (const i of this.#asking.get(TABLE) ?? []) affected.add(i);
+    }
     const found: Found[] = [];
     let different = false;
     // the same entities as before: only those handlers run again that read the place, or asked for what is disturbed
@@ -591,10 +603,12 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
 }
 
 /** The questions that other objects in a file may answer differently. */
-function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): ReadonlySet<string> {
+function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): Set<string> {
   if (isOfPrograms(file) && !reshaped) return new Set(["*", "programs"]);
   const out = new Set<string>(["*", "objects"]);
-  if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images", "programs"]) out.add(q);
+  if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images"]) out.add(q);
+  // a contract file says which files are programs, whatever the others hold
+  if (!hasDocuments(file)) out.add("programs");
   if (!hasDocuments(file)) return out;
   const before = new Set(file.yaml.documents);
   const after = new Set(changed.yaml.documents);
@@ -741,6 +755,9 @@ function groupsOf(entities: readonly unknown[]): number[][] {
   return groups;
 }
 
+/** The question which commands the servers have: asked again after a change, its answer is nearly always the same. */
+const TABLE = "table";
+
 /** What finding the command table of the servers reads and asks: most programs want the table, and nothing else of the servers. */
 interface TableReads {
   readonly table: Contract["programs"]["table"];
@@ -774,8 +791,7 @@ class Recording {
     if (table !== undefined) {
       Object.defineProperty(this.#copy.programs, "table", {
         get: () => {
-          for (const key of table.reads) this.#recorder.note(key);
-          for (const query of table.queries) this.#queries?.add(query);
+          this.#queries?.add(TABLE);
           return table.table;
         },
       });
@@ -860,7 +876,7 @@ function leafKeys(value: unknown, prefix: string): string[] {
 
 /** Whether a read says nothing about a field: it looks at the whole text, or at every field alike. */
 function isScan(key: string, file: InputFile, invocation: Invocation, mutant: Mutant): boolean {
-  if (invocation.blanket.has(`${file.file}\0${mutant.document}`)) return true;
+  if (invocation.blanket.size > 0 && invocation.blanket.has(`${file.file}\0${mutant.document}`)) return true;
   if (key.includes("\0#\0")) return true;
   return !key.includes("\0") && (hasDocuments(file) || invocation.kind === "File");
 }

@@ -149,11 +149,15 @@ interface Invocation {
   readonly index: number;
   /** The entity in the unchanged contract. */
   readonly entity: unknown;
-  readonly reads: ReadSet;
   /** What it asked of the contract as a whole: see `watchContract`. */
   readonly queries: ReadonlySet<string>;
   /** Documents (`file\0index`) of which it reads nearly every field: it guards the form, not a meaning. */
   readonly blanket: ReadonlySet<string>;
+}
+
+interface Recorded {
+  readonly invocation: Invocation;
+  readonly reads: ReadSet;
 }
 
 class Judge {
@@ -268,7 +272,7 @@ class Engine {
   readonly #shape: string;
   readonly #programs: string;
   readonly #withPrograms: boolean;
-  readonly #table: TableReads | undefined;
+  readonly #derived: readonly DerivedReads[];
   readonly #readers = new Map<string, Invocation[]>();
   /** Handlers by what they asked of the contract as a whole. */
   readonly #asking = new Map<string, Invocation[]>();
@@ -306,14 +310,13 @@ class Engine {
     });
     const soft: ReadSet = new Set();
     for (const key of build) (isText(key) ? soft : hard).add(key);
-    const invocations: Invocation[] = [];
-    const table = contract.declared && contract.programs.sets.length > 0 ? tableReads(contract, known) : undefined;
-    for (const rule of rules) {
-      for (const kind of Object.keys(rule.on) as EntityKind[]) {
-        for (const invocation of record(contract, rule, kind, known, table)) invocations.push(invocation);
-      }
-    }
-    return new Engine(contract, options, rules, hard, soft, invocations, table);
+    const derived = derivedOf(contract, known);
+    // one after the other: what each has read is not kept beside the index
+    const recorded = (function* (): Generator<Recorded> {
+      for (const rule of rules)
+        for (const kind of Object.keys(rule.on) as EntityKind[]) yield* record(contract, rule, kind, known, derived);
+    })();
+    return new Engine(contract, options, rules, hard, soft, recorded, derived);
   }
 
   private constructor(
@@ -322,11 +325,11 @@ class Engine {
     rules: readonly Rule[],
     hard: ReadSet,
     soft: ReadSet,
-    invocations: readonly Invocation[],
-    table: TableReads | undefined,
+    recorded: Iterable<Recorded>,
+    derived: readonly DerivedReads[],
   ) {
     this.contract = contract;
-    this.#table = table;
+    this.#derived = derived;
     this.#options = options;
     this.#rules = rules;
     this.#hard = hard;
@@ -336,8 +339,10 @@ class Engine {
       if (list === undefined) map.set(key, [invocation]);
       else list.push(invocation);
     };
-    for (const invocation of invocations) {
-      for (const key of invocation.reads) index(this.#readers, key, invocation);
+    const invocations: Invocation[] = [];
+    for (const { invocation, reads } of recorded) {
+      invocations.push(invocation);
+      for (const key of reads) index(this.#readers, key, invocation);
       for (const query of invocation.queries) index(this.#asking, query, invocation);
       const { entity } = invocation;
       index(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
@@ -381,9 +386,13 @@ class Engine {
         if (!isScan(key, file, invocation, mutant)) covering.add(invocation.rule.id);
       }
     }
-    const tabled = this.#table === undefined ? [] : (keys ?? []).filter((k) => this.#table!.reads.has(k));
-    for (const key of tabled) {
-      for (const i of this.#asking.get(TABLE) ?? []) if (!isScan(key, file, i, mutant)) covering.add(i.rule.id);
+    const moved = this.#derived.filter((d) => keys?.some((k) => d.reads.has(k)) === true);
+    for (const { name, reads } of moved) {
+      const asking = this.#asking.get(name) ?? [];
+      for (const key of keys ?? []) {
+        if (!reads.has(key)) continue;
+        for (const i of asking) if (!isScan(key, file, i, mutant)) covering.add(i.rule.id);
+      }
     }
     if (covering.size > 0) read = true;
     const coveredBy = [...covering].sort();
@@ -392,20 +401,25 @@ class Engine {
     const marked = suppressing && /quorumlint:/.test(mutant.source.text.slice(mutant.start, mutant.end));
     if (marked || (!declared && (hard || soft))) return { found: [], coveredBy, read, relint: true, crash: undefined };
     const regroups = file.kind === "json" && keys?.some((k) => REGROUPS.test(k)) === true;
-    const retabled = this.#table !== undefined && (hard || soft || tabled.length > 0);
-    if (!hard && !soft && affected.size === 0 && !regroups && !retabled) return none;
+    if (!hard && !soft && affected.size === 0 && !regroups && moved.length === 0) return none;
 
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
-    const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json";
+    // where no rule asks for anything but its own entity, nobody sees what the build makes of the change
+    const alone = declared && this.#asking.size === 0;
+    const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json" && !alone;
     if (parsed && this.#options.prepare !== undefined) await this.#options.prepare(now.contract);
-    const reshaped = (hard || soft) && shapeOf(now.contract) !== this.#shape;
+    const reshaped = !alone && (hard || soft) && shapeOf(now.contract) !== this.#shape;
     const regrouped = regroups && programShape(now.contract) !== this.#programs;
     const all = hard || reshaped || regrouped;
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
-    if (retabled && now.contract.programs.table !== this.#table!.table) {
-      disturbed?.add(TABLE);
-      for (const i of this.#asking.get(TABLE) ?? []) affected.add(i);
+    for (const d of this.#derived) {
+      // a plane that is another one has other servers
+      const other =
+        reshaped && d.name !== TABLE ? true : (hard || soft || moved.includes(d)) && d.ask(now.contract) !== d.answer;
+      if (!other) continue;
+      disturbed?.add(d.name);
+      for (const i of this.#asking.get(d.name) ?? []) affected.add(i);
     }
     const found: Found[] = [];
     let different = false;
@@ -455,7 +469,7 @@ class Engine {
     const setting = this.contract.setting(rule.id);
     const context = {
       get contract() {
-        return now.contract;
+        return now.front;
       },
       options: setting.options,
       report: (id: string, data: unknown, at: Span | Place, extra?: ReportExtra) => {
@@ -647,12 +661,16 @@ function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return false;
 }
 
+/** Fields of a contract that come from its contract file and from the command line. */
+const LASTING: ReadonlySet<string> = new Set(["name", "declared", "config", "today", "setting"]);
+
 /** The contract with one file changed; built only when somebody asks for more than an object of it. */
 class Changed {
   readonly #base: Contract;
   readonly #file: InputFile;
   readonly #changed: InputFile;
   #contract: Contract | undefined;
+  #front: Contract | undefined;
 
   constructor(base: Contract, file: InputFile, changed: InputFile) {
     this.#base = base;
@@ -664,6 +682,20 @@ class Changed {
     this.#contract ??=
       this.#file === this.#changed ? this.#base : rebuildContract(this.#base, new Map([[this.#file, this.#changed]]));
     return this.#contract;
+  }
+
+  /** The contract for those who mostly ask for what no mutant changes: it is built when they ask for more. */
+  get front(): Contract {
+    if (this.#contract !== undefined || this.#file === this.#changed) return this.contract;
+    this.#front ??= new Proxy(this.#base, {
+      get: (base, key) => {
+        if (typeof key === "string" && LASTING.has(key)) return Reflect.get(base, key, base) as unknown;
+        const { contract } = this;
+        const value: unknown = Reflect.get(contract, key, contract);
+        return typeof value === "function" ? (value.bind(contract) as unknown) : value;
+      },
+    });
+    return this.#front;
   }
 
   /** What an entity of the unchanged contract has become. */
@@ -715,25 +747,25 @@ function record(
   rule: Rule,
   kind: EntityKind,
   known: Map<string, string>,
-  table: TableReads | undefined,
-): Invocation[] {
+  derived: readonly Derived[],
+): Recorded[] {
   const entities = contract.entities(kind);
-  if (table !== undefined && ENTITY_QUERIES[kind]?.includes("programs") === true) {
+  if (derived.some((d) => d.name === TABLE) && ENTITY_QUERIES[kind]?.includes("programs") === true) {
     return entities.map((entity, index) => {
-      const small = new Recording(contract, known, table);
+      const small = new Recording(contract, known, derived, true);
       const made = small.run(rule, kind, index, entity);
-      return small.deep ? new Recording(contract, known).run(rule, kind, index, entity) : made;
+      return small.deep ? new Recording(contract, known, derived).run(rule, kind, index, entity) : made;
     });
   }
-  const out: (Invocation | undefined)[] = entities.map(() => undefined);
+  const out: (Recorded | undefined)[] = entities.map(() => undefined);
   for (const group of groupsOf(entities)) {
-    const shared = new Recording(contract, known);
+    const shared = new Recording(contract, known, derived);
     for (const index of group) {
       const made = shared.run(rule, kind, index, entities[index]);
       out[index] =
         group.length === 1 || !shared.asked
           ? made
-          : new Recording(contract, known).run(rule, kind, index, entities[index]);
+          : new Recording(contract, known, derived).run(rule, kind, index, entities[index]);
       shared.asked = false;
     }
   }
@@ -755,21 +787,71 @@ function groupsOf(entities: readonly unknown[]): number[][] {
   return groups;
 }
 
-/** The question which commands the servers have: asked again after a change, its answer is nearly always the same. */
-const TABLE = "table";
+/**
+ * A question whose answer is nearly always the same after a change of what it is found by: which commands the servers have,
+ * what a server makes of its configuration and of its pod. Whoever wants the answer runs again only where it is another one.
+ */
+interface Derived {
+  readonly name: string;
+  readonly answer: unknown;
+  readonly ask: (contract: Contract) => unknown;
+  /** Answers the question on a copy of the contract. */
+  readonly settle: (copy: Contract, asked: () => void) => void;
+}
 
-/** What finding the command table of the servers reads and asks: most programs want the table, and nothing else of the servers. */
-interface TableReads {
-  readonly table: Contract["programs"]["table"];
+/** What finding the answer reads and asks. */
+interface DerivedReads extends Derived {
   readonly reads: ReadSet;
   readonly queries: ReadonlySet<string>;
 }
 
-function tableReads(contract: Contract, known: Map<string, string>): TableReads {
-  const reads: ReadSet = new Set();
-  const queries = new Set<string>();
-  new Recording(contract, known).during(reads, queries, (copy) => copy.programs.table);
-  return { table: contract.programs.table, reads, queries };
+const TABLE = "=table";
+
+function derivedOf(contract: Contract, known: Map<string, string>): readonly DerivedReads[] {
+  // an inferred contract is linted again as a whole where its parts change
+  if (!contract.declared) return [];
+  const out: Derived[] = [];
+  const { redis } = contract;
+  if (contract.programs.sets.length > 0) {
+    const answer = contract.programs.table;
+    const settle = (copy: Contract, asked: () => void): void => answerBy(copy.programs, "table", asked, answer);
+    out.push({ name: TABLE, answer, ask: (c) => c.programs.table, settle });
+  }
+  const answer = redis.scripted;
+  const settle = (copy: Contract, asked: () => void): void => answerBy(copy.redis, "scripted", asked, answer);
+  out.push({ name: "=scripted", answer, ask: (c) => c.redis.scripted, settle });
+  contract.planes.forEach((plane, p) => {
+    plane.servers.forEach((server, s) => {
+      const load = redis.load(server);
+      const ask = (c: Contract): unknown => c.redis.load(c.planes[p]!.servers[s]!);
+      const settleLoad = (copy: Contract, asked: () => void): void => {
+        const own = copy.planes[p]!.servers[s];
+        const { redis: before } = copy;
+        const { load: other } = before;
+        before.load = (wanted) => {
+          if (wanted !== own) return other.call(before, wanted);
+          asked();
+          return load;
+        };
+      };
+      out.push({ name: `=load ${p} ${s}`, answer: load, ask, settle: settleLoad });
+    });
+  });
+  return out.map((d) => {
+    const reads: ReadSet = new Set();
+    const queries = new Set<string>();
+    new Recording(contract, known).during(reads, queries, d.ask);
+    return { name: d.name, answer: d.answer, ask: d.ask, settle: d.settle, reads, queries };
+  });
+}
+
+function answerBy(target: object, name: string, asked: () => void, answer: unknown): void {
+  Object.defineProperty(target, name, {
+    get: () => {
+      asked();
+      return answer;
+    },
+  });
 }
 
 class Recording {
@@ -782,18 +864,16 @@ class Recording {
   readonly #recorder: Recorder;
   #queries: Set<string> | undefined;
 
-  /** With a `table` only files of programs are watched: the reads are all where the run was not `deep`. */
-  constructor(base: Contract, known: Map<string, string>, table?: TableReads) {
+  /** `small`: only files of programs are watched, and the reads are all where the run was not `deep`. */
+  constructor(base: Contract, known: Map<string, string>, derived: readonly Derived[] = [], small = false) {
     this.#base = base;
     this.#recorder = new Recorder(known);
-    const files = table === undefined ? base.files : base.files.filter(isProgramFile);
+    const files = small ? base.files.filter(isProgramFile) : base.files;
     this.#copy = rebuildContract(base, new Map(files.map((f) => [f, this.#recorder.file(f)])));
-    if (table !== undefined) {
-      Object.defineProperty(this.#copy.programs, "table", {
-        get: () => {
-          this.#queries?.add(TABLE);
-          return table.table;
-        },
+    for (const { name, settle } of derived) {
+      if (small && name !== TABLE) continue;
+      settle(this.#copy, () => {
+        this.#queries?.add(name);
       });
     }
     watchContract(
@@ -814,7 +894,7 @@ class Recording {
     this.#recorder.during(reads, () => void work(this.#copy));
   }
 
-  run(rule: Rule, kind: EntityKind, index: number, own: unknown): Invocation {
+  run(rule: Rule, kind: EntityKind, index: number, own: unknown): Recorded {
     const entity = this.#copy.entities(kind)[index];
     this.deep = false;
     const reads: ReadSet = new Set();
@@ -830,7 +910,7 @@ class Recording {
         // a crash is found where the unchanged contract is linted
       }
     });
-    return { rule, kind, index, entity: own, reads, queries, blanket: blankets(this.#base, reads) };
+    return { invocation: { rule, kind, index, entity: own, queries, blanket: blankets(this.#base, reads) }, reads };
   }
 }
 
@@ -911,12 +991,14 @@ interface ChangedFile {
 
 /** `programs`: whether somebody looks at programs, so that what is read of manifests has to be compared. */
 function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedFile | "invalid" {
-  const text = mutatedText(mutant, file.source.text);
   const { document: index, change } = mutant;
+  const text = (): string => mutatedText(mutant, file.source.text);
+  // where the mutator knows what it does to the value, the text parses
+  if (file.kind === "json" && change !== undefined && !programs)
+    return { keys: [file.file], make: () => file.withText(text()) };
   if (!hasDocuments(file) || index === undefined) {
-    const changed = file.withText(text);
+    const changed = file.withText(text());
     if (hasDocuments(file) && changed.yaml.problems.length > 0) return "invalid";
-    // where the mutator knows what it does to the value, the text parses
     if (file.kind === "json" && change === undefined && changed.yaml.problems.length > 0) return "invalid";
     if (hasDocuments(file)) return { keys: undefined, make: () => changed };
     const keys = [file.file];
@@ -927,14 +1009,14 @@ function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedF
     return { keys, make: () => changed };
   }
   const before = file.yaml.documents[index]!;
-  const end = before.end + text.length - file.source.text.length;
-  const source = new Source(file.file, text);
+  const end = before.end + mutant.newText.length - (mutant.end - mutant.start);
   if (change !== undefined) {
     const keys = touchedKeys(file.file, index, before.value, change);
     keys.push(file.file);
     return {
       keys,
       make: () => {
+        const source = new Source(file.file, text());
         const { duplicates } = before;
         const more: DuplicateKey[] =
           change.kind === "duplicate"
@@ -959,6 +1041,7 @@ function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedF
       },
     };
   }
+  const source = new Source(file.file, text());
   const parsed = parseSlice(source, before.start, end, before.meaning);
   if (!(parsed instanceof YamlDocument)) return "invalid";
   if (parsed.value === null || parsed.value === undefined)

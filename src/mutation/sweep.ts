@@ -22,7 +22,15 @@ import { Source, type Span } from "../text/source.js";
 import { type Equivalent, Equivalents } from "./equivalent.js";
 import { type Mutant, type MutantResult, type MutantStatus, mutantsOf, mutatedText } from "./mutant.js";
 import { mutationsOf } from "./mutators/index.js";
-import { applyChange, differentKeys, differentParts, type ReadSet, Recorder, touchedKeys } from "./recorder.js";
+import {
+  applyChange,
+  differentKeys,
+  differentParts,
+  ReadNames,
+  type ReadSet,
+  Recorder,
+  touchedKeys,
+} from "./recorder.js";
 
 /** What a lint of the files as texts gives. */
 export interface Relint {
@@ -287,7 +295,7 @@ class Engine {
   static async create(contract: Contract, options: SweepOptions): Promise<Engine> {
     await options.prepare?.(contract);
     const rules = options.rules.filter((r) => contract.setting(r.id).severity !== "off");
-    const known = new Map<string, string>();
+    const known = new ReadNames();
     const recorder = new Recorder(known);
     const hard: ReadSet = new Set();
     const build: ReadSet = new Set();
@@ -329,7 +337,6 @@ class Engine {
     derived: readonly DerivedReads[],
   ) {
     this.contract = contract;
-    this.#derived = derived;
     this.#options = options;
     this.#rules = rules;
     this.#hard = hard;
@@ -347,6 +354,7 @@ class Engine {
       const { entity } = invocation;
       index(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
     }
+    this.#derived = derived.filter((d) => this.#asking.has(d.name));
     this.#shape = shapeOf(contract);
     this.#programs = programShape(contract);
     this.#withPrograms = rules.some((r) =>
@@ -558,6 +566,8 @@ const PASSED: ReadonlySet<string> = new Set([
 ]);
 const WORKLOADS: ReadonlySet<string> = new Set(["podsMatching", "podsMatchingMap"]);
 
+const MEMBERS = Object.entries(Object.getOwnPropertyDescriptors(Contract.prototype));
+
 /**
  * Notes what is asked of a contract's graph: `objects`, `kind:K`, `workloads`, `planes`, `texts`, `images`; `*` for a
  * question that is not known here.
@@ -583,8 +593,7 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
   field("acls", "texts", acls);
   field("scripts", "texts", scripts);
   field("imageRegistry", "images", imageRegistry);
-  for (const [name, own] of Object.entries(Object.getOwnPropertyDescriptors(Contract.prototype))) {
-    const { value, get } = own;
+  for (const [name, { value, get }] of MEMBERS) {
     if (PASSED.has(name)) {
       if (get !== undefined)
         Object.defineProperty(contract, name, {
@@ -746,7 +755,7 @@ function record(
   contract: Contract,
   rule: Rule,
   kind: EntityKind,
-  known: Map<string, string>,
+  known: ReadNames,
   derived: readonly Derived[],
 ): Recorded[] {
   const entities = contract.entities(kind);
@@ -807,7 +816,7 @@ interface DerivedReads extends Derived {
 
 const TABLE = "=table";
 
-function derivedOf(contract: Contract, known: Map<string, string>): readonly DerivedReads[] {
+function derivedOf(contract: Contract, known: ReadNames): readonly DerivedReads[] {
   // an inferred contract is linted again as a whole where its parts change
   if (!contract.declared) return [];
   const out: Derived[] = [];
@@ -865,7 +874,7 @@ class Recording {
   #queries: Set<string> | undefined;
 
   /** `small`: only files of programs are watched, and the reads are all where the run was not `deep`. */
-  constructor(base: Contract, known: Map<string, string>, derived: readonly Derived[] = [], small = false) {
+  constructor(base: Contract, known: ReadNames, derived: readonly Derived[] = [], small = false) {
     this.#base = base;
     this.#recorder = new Recorder(known);
     const files = small ? base.files.filter(isProgramFile) : base.files;

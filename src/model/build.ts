@@ -29,6 +29,8 @@ export interface BuildInput {
   readonly match: (pattern: string) => readonly InputFile[];
   readonly today: string;
   readonly setting: ContractParts["setting"];
+  /** What the contract file's `programs` find, where that is known. */
+  readonly programs?: readonly ProgramSource[] | undefined;
 }
 
 // Objects of a document are the same values for every contract and every build.
@@ -48,7 +50,14 @@ export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputF
     inputsOf.set(made, Object.assign({}, input, { files: made.files, match: (p: string) => input.match(p).map(now) }));
     return made;
   }
+  // what a contract file says of its programs is read of their own files
+  const touched = (s: ProgramSource): boolean =>
+    [s.manifest, ...s.scripts, ...s.descriptors.map((d) => d.input), ...s.imported, ...s.callers, ...s.sources].some(
+      (f) => f !== undefined && replaced.has(f),
+    );
+  const { programSources: known } = contract;
   const made = buildContract({
+    programs: contract.declared && !known.some(touched) ? known : undefined,
     name: input.name,
     declared: input.declared,
     config: input.config,
@@ -100,7 +109,7 @@ export function buildContract(input: BuildInput): Contract {
     acls: rolesOfAcls(texts.acls, planes),
     scripts: texts.scripts,
     imageRegistry: imageRegistry(input),
-    programSources: programSources(input),
+    programSources: input.programs ?? programSources(input),
     today: input.today,
     setting: input.setting,
   });

@@ -71,6 +71,31 @@ export interface ContractParts {
   };
 }
 
+/** Objects and planes by what they are asked for. */
+class ObjectIndex {
+  readonly workloads: readonly Workload[];
+  readonly byKind = new Map<string, KubeObject[]>();
+  readonly byRef = new Map<string, KubeObject[]>();
+  readonly planesOf = new Map<KubeObject, Plane[]>();
+  readonly pods = new Map<string, LabelIndex<Workload>>();
+
+  constructor({ objects, planes }: ContractParts) {
+    const workloads: Workload[] = [];
+    const namespaces = new Map<string, Workload[]>();
+    for (const object of objects) {
+      push(this.byKind, object.kind, object);
+      push(this.byRef, `${object.kind}\n${object.namespace}\n${object.name}`, object);
+      if (object instanceof Workload) {
+        workloads.push(object);
+        push(namespaces, object.namespace, object);
+      }
+    }
+    this.workloads = workloads;
+    for (const plane of planes) if (plane.workload !== undefined) push(this.planesOf, plane.workload, plane);
+    for (const [namespace, own] of namespaces) this.pods.set(namespace, new LabelIndex(own, (w) => w.podLabels));
+  }
+}
+
 export class Contract {
   readonly name: string;
   /** A declared contract is a promise; an inferred one is a guess that stays careful. */
@@ -90,10 +115,7 @@ export class Contract {
   /** Parsers that a surface makes ready before rules run. */
   readonly parsers: Parsers;
   readonly #parts: ContractParts;
-  readonly #byKind = new Map<string, KubeObject[]>();
-  readonly #byRef = new Map<string, KubeObject[]>();
-  readonly #planesOf = new Map<KubeObject, Plane[]>();
-  readonly #pods = new Map<string, LabelIndex<Workload>>();
+  readonly #index: ObjectIndex;
   #made: ReadonlySet<string> | undefined;
   #redis: RedisDeployment | undefined;
   #network: ContractNetwork | undefined;
@@ -101,7 +123,8 @@ export class Contract {
   #programs: ContractPrograms | undefined;
   #budgets: ReadonlyMap<Workload, readonly KubeObject[]> | undefined;
 
-  constructor(parts: ContractParts, parsers = new Parsers()) {
+  /** `like`: a contract of the same objects and planes. */
+  constructor(parts: ContractParts, parsers = new Parsers(), like?: Contract) {
     this.#parts = parts;
     this.parsers = parsers;
     this.name = parts.name;
@@ -116,27 +139,14 @@ export class Contract {
     this.imageRegistry = parts.imageRegistry;
     this.today = parts.today;
     this.setting = parts.setting;
-    const workloads: Workload[] = [];
-    const namespaces = new Map<string, Workload[]>();
-    for (const object of parts.objects) {
-      push(this.#byKind, object.kind, object);
-      push(this.#byRef, `${object.kind}\n${object.namespace}\n${object.name}`, object);
-      if (object instanceof Workload) {
-        workloads.push(object);
-        push(namespaces, object.namespace, object);
-      }
-    }
-    this.workloads = workloads;
-    for (const plane of parts.planes) if (plane.workload !== undefined) push(this.#planesOf, plane.workload, plane);
-    for (const [namespace, own] of namespaces) {
-      this.#pods.set(namespace, new LabelIndex(own, (w) => w.podLabels));
-    }
+    this.#index = like === undefined ? new ObjectIndex(parts) : like.#index;
+    this.workloads = this.#index.workloads;
   }
 
   /** The same contract with other files of programs: what its manifests, configurations and ACLs mean stays as it is known. */
   withPrograms(files: readonly InputFile[], programSources: readonly ProgramSource[]): Contract {
     const parts: ContractParts = Object.assign({}, this.#parts, { files, programSources });
-    const made = new Contract(parts, this.parsers);
+    const made = new Contract(parts, this.parsers, this);
     made.#redis = this.redis;
     made.#network = this.network;
     made.#shell = this.shell;
@@ -150,12 +160,12 @@ export class Contract {
   }
 
   ofKind(kind: string): readonly KubeObject[] {
-    return this.#byKind.get(kind) ?? [];
+    return this.#index.byKind.get(kind) ?? [];
   }
 
   /** The object of a kind, namespace and name. */
   find(kind: string, namespace: string, name: string): KubeObject | undefined {
-    return this.#byRef.get(`${kind}\n${namespace}\n${name}`)?.[0];
+    return this.#index.byRef.get(`${kind}\n${namespace}\n${name}`)?.[0];
   }
 
   /** Whether the contract says that an object exists at run time although no file holds it (`Secret/x`, `Secret/*`). */
@@ -184,12 +194,12 @@ export class Contract {
 
   /** Workloads in a namespace whose pods a `LabelSelector` selects (absent: none; `{}`: all). */
   podsMatching(namespace: string, selector: unknown): readonly Workload[] {
-    return this.#pods.get(namespace)?.select(selector) ?? [];
+    return this.#index.pods.get(namespace)?.select(selector) ?? [];
   }
 
   /** Workloads in a namespace whose pods the plain label map of a Service selects. */
   podsMatchingMap(namespace: string, map: unknown): readonly Workload[] {
-    return this.#pods.get(namespace)?.selectMap(map) ?? [];
+    return this.#index.pods.get(namespace)?.selectMap(map) ?? [];
   }
 
   /** Workloads of all namespaces of the contract, or of one. */
@@ -266,7 +276,7 @@ export class Contract {
 
   /** The planes whose servers a workload runs (a pod may hold a server and a Sentinel). */
   planesOf(workload: KubeObject): readonly Plane[] {
-    return this.#planesOf.get(workload) ?? [];
+    return this.#index.planesOf.get(workload) ?? [];
   }
 
   /** The place of a key of the contract file, for faults of the declaration itself. */

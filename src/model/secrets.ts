@@ -21,6 +21,8 @@ const TOKENS: readonly RegExp[] = [
   /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\b/g,
   /\bAIza[0-9A-Za-z_-]{35}\b/g,
 ];
+/** What each of them begins with: nearly every text has none. */
+const TOKEN_START = /gh[pousr]_|glpat-|AKIA|xox[abprs]-|eyJ|AIza/;
 const URL_PASSWORD = /\b(?:rediss?|valkeys?|redis-sentinel):\/\/[^\s:@/"']*:([^\s@/"']+)@/g;
 
 /** Names of variables and keys whose value is a secret; names of files, paths and references are not. */
@@ -59,7 +61,7 @@ export function isPlaceholder(value: string): boolean {
 /** Secrets in any text: PEM blocks, tokens of known forms, passwords in Redis URLs. */
 export function findSecrets(text: string): SecretHit[] {
   const out: SecretHit[] = [];
-  for (const m of text.matchAll(PEM)) {
+  for (const m of text.includes("-----BEGIN ") ? text.matchAll(PEM) : []) {
     const label = m[1]!;
     const closing = `-----END ${label}-----`;
     const end = text.indexOf(closing, m.index);
@@ -69,11 +71,11 @@ export function findSecrets(text: string): SecretHit[] {
     const kind = label.endsWith("PRIVATE KEY") ? "private-key" : "certificate";
     out.push({ kind, name: label.toLowerCase(), start: m.index, end: m.index + m[0].length });
   }
-  for (const pattern of TOKENS) {
+  for (const pattern of TOKEN_START.test(text) ? TOKENS : []) {
     for (const m of text.matchAll(pattern))
       out.push({ kind: "token", name: "token", start: m.index, end: m.index + m[0].length });
   }
-  for (const m of text.matchAll(URL_PASSWORD)) {
+  for (const m of text.includes("://") ? text.matchAll(URL_PASSWORD) : []) {
     if (isPlaceholder(m[1]!)) continue;
     const start = m.index + m[0].length - 1 - m[1]!.length;
     out.push({ kind: "password", name: "URL", start, end: start + m[1]!.length });

@@ -14,13 +14,60 @@ import type { ValueChange } from "./mutant.js";
  */
 export type ReadSet = Set<string>;
 
+/** A place of a document or of something made of a file: its keys as reads name them, made once for all recordings. */
+class Node {
+  readonly #prefix: string;
+  #keys: Map<string, string> | undefined;
+  #children: Map<string, Node> | undefined;
+
+  /** `prefix`: `file\0document\0pointer`. */
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  key(name: string): string {
+    this.#keys ??= new Map();
+    let key = this.#keys.get(name);
+    if (key === undefined) this.#keys.set(name, (key = `${this.#prefix}\0${name}`));
+    return key;
+  }
+
+  child(name: string): Node {
+    this.#children ??= new Map();
+    let child = this.#children.get(name);
+    if (child === undefined) {
+      const below = this.#prefix.endsWith("\0") ? `${this.#prefix}${name}` : `${this.#prefix}/${name}`;
+      this.#children.set(name, (child = new Node(below)));
+    }
+    return child;
+  }
+}
+
+/** What recordings share: the names of reads, each kept once, however many handlers read the same place. */
+export class ReadNames {
+  readonly #texts = new Map<string, string>();
+  readonly #roots = new Map<string, Node>();
+
+  text(key: string): string {
+    let kept = this.#texts.get(key);
+    if (kept === undefined) this.#texts.set(key, (kept = key));
+    return kept;
+  }
+
+  /** The whole of a document, or of what was made of a file. */
+  root(prefix: string): Node {
+    let root = this.#roots.get(prefix);
+    if (root === undefined) this.#roots.set(prefix, (root = new Node(`${prefix}\0`)));
+    return root;
+  }
+}
+
 export class Recorder {
-  /** Keys are kept once, however many handlers read the same place. */
-  readonly #known: Map<string, string>;
+  readonly names: ReadNames;
   #current: ReadSet | undefined;
 
-  constructor(known: Map<string, string>) {
-    this.#known = known;
+  constructor(names: ReadNames) {
+    this.names = names;
   }
 
   /** Runs `work` with its reads noted in `into`. */
@@ -35,10 +82,12 @@ export class Recorder {
   }
 
   note(key: string): void {
-    if (this.#current === undefined) return;
-    let kept = this.#known.get(key);
-    if (kept === undefined) this.#known.set(key, (kept = key));
-    this.#current.add(kept);
+    this.#current?.add(this.names.text(key));
+  }
+
+  /** Notes a key of a place. */
+  at(node: Node, name: string): void {
+    this.#current?.add(node.key(name));
   }
 
   /** The same file, its reads noted. */
@@ -66,57 +115,69 @@ function isPlace(value: unknown): boolean {
 }
 
 /** A proxy that notes each key read; refuses writes, because rules share the values. */
-function watch(value: object, prefix: string, recorder: Recorder): object {
-  const children = new Map<string, object>();
-  const list = Array.isArray(value);
-  const path = (key: string): string => `${prefix}\0${key}`;
-  return new Proxy(value, {
-    get(target, key, receiver) {
-      const found: unknown = Reflect.get(target, key, receiver);
-      if (typeof key === "symbol") return found;
-      if (list && !isIndex(key)) {
-        if (key === "length") recorder.note(path("*"));
-        return found;
-      }
-      // methods of Object.prototype are no fields of the document; where something is found depends on the form of the whole
-      if (typeof found === "function") {
-        if (Object.hasOwn(target, key)) recorder.note(path("form"));
-        return found;
-      }
-      if (isPlace(found)) return found;
-      recorder.note(path(key));
-      if (found === null || typeof found !== "object") return found;
-      let child = children.get(key);
-      if (child === undefined) {
-        const at = prefix.lastIndexOf("\0");
-        const pointer = prefix.slice(at + 1);
-        const below = `${prefix.slice(0, at + 1)}${pointer === "" ? key : `${pointer}/${key}`}`;
-        children.set(key, (child = watch(found, below, recorder)));
-      }
-      return child;
-    },
-    has(target, key) {
-      if (typeof key === "string") recorder.note(path(`?${key}`));
-      return Reflect.has(target, key);
-    },
-    getOwnPropertyDescriptor(target, key) {
-      if (typeof key === "string") recorder.note(path(`?${key}`));
-      return Reflect.getOwnPropertyDescriptor(target, key);
-    },
-    ownKeys(target) {
-      recorder.note(path("*"));
-      return Reflect.ownKeys(target);
-    },
-    set() {
-      throw new TypeError("a rule or the model changed a value of a document");
-    },
-    deleteProperty() {
-      throw new TypeError("a rule or the model changed a value of a document");
-    },
-    defineProperty() {
-      throw new TypeError("a rule or the model changed a value of a document");
-    },
-  });
+function watch(value: object, node: Node, recorder: Recorder): object {
+  return new Proxy(value, new Watch(value, node, recorder));
+}
+
+class Watch implements ProxyHandler<object> {
+  readonly #node: Node;
+  readonly #recorder: Recorder;
+  readonly #list: boolean;
+  #children: Map<string, object> | undefined;
+
+  constructor(value: object, node: Node, recorder: Recorder) {
+    this.#node = node;
+    this.#recorder = recorder;
+    this.#list = Array.isArray(value);
+  }
+
+  get(target: object, key: string | symbol, receiver: unknown): unknown {
+    const found: unknown = Reflect.get(target, key, receiver);
+    if (typeof key === "symbol") return found;
+    if (this.#list && !isIndex(key)) {
+      if (key === "length") this.#recorder.at(this.#node, "*");
+      return found;
+    }
+    // methods of Object.prototype are no fields of the document; those of a value read it through the proxy
+    if (typeof found === "function") return found;
+    if (found === null || typeof found !== "object") {
+      this.#recorder.at(this.#node, key);
+      return found;
+    }
+    if (isPlace(found)) return found;
+    this.#recorder.at(this.#node, key);
+    this.#children ??= new Map();
+    let child = this.#children.get(key);
+    if (child === undefined) this.#children.set(key, (child = watch(found, this.#node.child(key), this.#recorder)));
+    return child;
+  }
+
+  has(target: object, key: string | symbol): boolean {
+    if (typeof key === "string") this.#recorder.at(this.#node, `?${key}`);
+    return Reflect.has(target, key);
+  }
+
+  getOwnPropertyDescriptor(target: object, key: string | symbol): PropertyDescriptor | undefined {
+    if (typeof key === "string") this.#recorder.at(this.#node, `?${key}`);
+    return Reflect.getOwnPropertyDescriptor(target, key);
+  }
+
+  ownKeys(target: object): (string | symbol)[] {
+    this.#recorder.at(this.#node, "*");
+    return Reflect.ownKeys(target);
+  }
+
+  set(): boolean {
+    throw new TypeError("a rule or the model changed a value of a document");
+  }
+
+  deleteProperty(): boolean {
+    throw new TypeError("a rule or the model changed a value of a document");
+  }
+
+  defineProperty(): boolean {
+    throw new TypeError("a rule or the model changed a value of a document");
+  }
 }
 
 function watchedText<T extends Source | TextView>(target: T, note: () => void): T {
@@ -145,7 +206,7 @@ class RecordingDocument extends YamlDocument {
       base.start,
       base.end,
       base.meaning,
-      value !== null && typeof value === "object" ? watch(value, `${prefix}\0`, recorder) : value,
+      value !== null && typeof value === "object" ? watch(value, recorder.names.root(prefix), recorder) : value,
       base.duplicates,
     );
     this.#base = base;
@@ -232,7 +293,8 @@ class RecordingInput extends InputFile {
 
   override watched<T extends object>(name: string, value: T): T {
     let known = this.#made.get(name);
-    if (known === undefined) this.#made.set(name, (known = watch(value, `${this.file}\0${name}\0`, this.#recorder)));
+    if (known === undefined)
+      this.#made.set(name, (known = watch(value, this.#recorder.names.root(`${this.file}\0${name}`), this.#recorder)));
     return known as T;
   }
 

@@ -22,7 +22,15 @@ import { Source, type Span } from "../text/source.js";
 import { type Equivalent, Equivalents } from "./equivalent.js";
 import { type Mutant, type MutantResult, type MutantStatus, mutantsOf, mutatedText } from "./mutant.js";
 import { mutationsOf } from "./mutators/index.js";
-import { applyChange, differentKeys, differentParts, type ReadSet, Recorder, touchedKeys } from "./recorder.js";
+import {
+  applyChange,
+  differentKeys,
+  differentParts,
+  ReadNames,
+  type ReadSet,
+  Recorder,
+  touchedKeys,
+} from "./recorder.js";
 
 /** What a lint of the files as texts gives. */
 export interface Relint {
@@ -149,11 +157,15 @@ interface Invocation {
   readonly index: number;
   /** The entity in the unchanged contract. */
   readonly entity: unknown;
-  readonly reads: ReadSet;
   /** What it asked of the contract as a whole: see `watchContract`. */
   readonly queries: ReadonlySet<string>;
   /** Documents (`file\0index`) of which it reads nearly every field: it guards the form, not a meaning. */
   readonly blanket: ReadonlySet<string>;
+}
+
+interface Recorded {
+  readonly invocation: Invocation;
+  readonly reads: ReadSet;
 }
 
 class Judge {
@@ -268,6 +280,7 @@ class Engine {
   readonly #shape: string;
   readonly #programs: string;
   readonly #withPrograms: boolean;
+  readonly #derived: readonly DerivedReads[];
   readonly #readers = new Map<string, Invocation[]>();
   /** Handlers by what they asked of the contract as a whole. */
   readonly #asking = new Map<string, Invocation[]>();
@@ -282,7 +295,7 @@ class Engine {
   static async create(contract: Contract, options: SweepOptions): Promise<Engine> {
     await options.prepare?.(contract);
     const rules = options.rules.filter((r) => contract.setting(r.id).severity !== "off");
-    const known = new Map<string, string>();
+    const known = new ReadNames();
     const recorder = new Recorder(known);
     const hard: ReadSet = new Set();
     const build: ReadSet = new Set();
@@ -305,14 +318,13 @@ class Engine {
     });
     const soft: ReadSet = new Set();
     for (const key of build) (isText(key) ? soft : hard).add(key);
-    const invocations: Invocation[] = [];
-    const table = contract.declared && contract.programs.sets.length > 0 ? tableReads(contract, known) : undefined;
-    for (const rule of rules) {
-      for (const kind of Object.keys(rule.on) as EntityKind[]) {
-        for (const invocation of record(contract, rule, kind, known, table)) invocations.push(invocation);
-      }
-    }
-    return new Engine(contract, options, rules, hard, soft, invocations);
+    const derived = derivedOf(contract, known);
+    // one after the other: what each has read is not kept beside the index
+    const recorded = (function* (): Generator<Recorded> {
+      for (const rule of rules)
+        for (const kind of Object.keys(rule.on) as EntityKind[]) yield* record(contract, rule, kind, known, derived);
+    })();
+    return new Engine(contract, options, rules, hard, soft, recorded, derived);
   }
 
   private constructor(
@@ -321,7 +333,8 @@ class Engine {
     rules: readonly Rule[],
     hard: ReadSet,
     soft: ReadSet,
-    invocations: readonly Invocation[],
+    recorded: Iterable<Recorded>,
+    derived: readonly DerivedReads[],
   ) {
     this.contract = contract;
     this.#options = options;
@@ -333,12 +346,15 @@ class Engine {
       if (list === undefined) map.set(key, [invocation]);
       else list.push(invocation);
     };
-    for (const invocation of invocations) {
-      for (const key of invocation.reads) index(this.#readers, key, invocation);
+    const invocations: Invocation[] = [];
+    for (const { invocation, reads } of recorded) {
+      invocations.push(invocation);
+      for (const key of reads) index(this.#readers, key, invocation);
       for (const query of invocation.queries) index(this.#asking, query, invocation);
       const { entity } = invocation;
       index(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
     }
+    this.#derived = derived.filter((d) => this.#asking.has(d.name));
     this.#shape = shapeOf(contract);
     this.#programs = programShape(contract);
     this.#withPrograms = rules.some((r) =>
@@ -378,6 +394,14 @@ class Engine {
         if (!isScan(key, file, invocation, mutant)) covering.add(invocation.rule.id);
       }
     }
+    const moved = this.#derived.filter((d) => keys?.some((k) => d.reads.has(k)) === true);
+    for (const { name, reads } of moved) {
+      const asking = this.#asking.get(name) ?? [];
+      for (const key of keys ?? []) {
+        if (!reads.has(key)) continue;
+        for (const i of asking) if (!isScan(key, file, i, mutant)) covering.add(i.rule.id);
+      }
+    }
     if (covering.size > 0) read = true;
     const coveredBy = [...covering].sort();
     const none: Outcome = { found: [], coveredBy, read, relint: false, crash: undefined };
@@ -385,16 +409,26 @@ class Engine {
     const marked = suppressing && /quorumlint:/.test(mutant.source.text.slice(mutant.start, mutant.end));
     if (marked || (!declared && (hard || soft))) return { found: [], coveredBy, read, relint: true, crash: undefined };
     const regroups = file.kind === "json" && keys?.some((k) => REGROUPS.test(k)) === true;
-    if (!hard && !soft && affected.size === 0 && !regroups) return none;
+    if (!hard && !soft && affected.size === 0 && !regroups && moved.length === 0) return none;
 
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
-    const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json";
+    // where no rule asks for anything but its own entity, nobody sees what the build makes of the change
+    const alone = declared && this.#asking.size === 0;
+    const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json" && !alone;
     if (parsed && this.#options.prepare !== undefined) await this.#options.prepare(now.contract);
-    const reshaped = (hard || soft) && shapeOf(now.contract) !== this.#shape;
+    const reshaped = !alone && (hard || soft) && shapeOf(now.contract) !== this.#shape;
     const regrouped = regroups && programShape(now.contract) !== this.#programs;
     const all = hard || reshaped || regrouped;
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
+    for (const d of this.#derived) {
+      // a plane that is another one has other servers
+      const other =
+        reshaped && d.name !== TABLE ? true : (hard || soft || moved.includes(d)) && d.ask(now.contract) !== d.answer;
+      if (!other) continue;
+      disturbed?.add(d.name);
+      for (const i of this.#asking.get(d.name) ?? []) affected.add(i);
+    }
     const found: Found[] = [];
     let different = false;
     // the same entities as before: only those handlers run again that read the place, or asked for what is disturbed
@@ -443,7 +477,7 @@ class Engine {
     const setting = this.contract.setting(rule.id);
     const context = {
       get contract() {
-        return now.contract;
+        return now.front;
       },
       options: setting.options,
       report: (id: string, data: unknown, at: Span | Place, extra?: ReportExtra) => {
@@ -532,6 +566,8 @@ const PASSED: ReadonlySet<string> = new Set([
 ]);
 const WORKLOADS: ReadonlySet<string> = new Set(["podsMatching", "podsMatchingMap"]);
 
+const MEMBERS = Object.entries(Object.getOwnPropertyDescriptors(Contract.prototype));
+
 /**
  * Notes what is asked of a contract's graph: `objects`, `kind:K`, `workloads`, `planes`, `texts`, `images`; `*` for a
  * question that is not known here.
@@ -557,8 +593,7 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
   field("acls", "texts", acls);
   field("scripts", "texts", scripts);
   field("imageRegistry", "images", imageRegistry);
-  for (const [name, own] of Object.entries(Object.getOwnPropertyDescriptors(Contract.prototype))) {
-    const { value, get } = own;
+  for (const [name, { value, get }] of MEMBERS) {
     if (PASSED.has(name)) {
       if (get !== undefined)
         Object.defineProperty(contract, name, {
@@ -591,10 +626,12 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
 }
 
 /** The questions that other objects in a file may answer differently. */
-function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): ReadonlySet<string> {
+function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): Set<string> {
   if (isOfPrograms(file) && !reshaped) return new Set(["*", "programs"]);
   const out = new Set<string>(["*", "objects"]);
-  if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images", "programs"]) out.add(q);
+  if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images"]) out.add(q);
+  // a contract file says which files are programs, whatever the others hold
+  if (!hasDocuments(file)) out.add("programs");
   if (!hasDocuments(file)) return out;
   const before = new Set(file.yaml.documents);
   const after = new Set(changed.yaml.documents);
@@ -633,12 +670,16 @@ function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return false;
 }
 
+/** Fields of a contract that come from its contract file and from the command line. */
+const LASTING: ReadonlySet<string> = new Set(["name", "declared", "config", "today", "setting"]);
+
 /** The contract with one file changed; built only when somebody asks for more than an object of it. */
 class Changed {
   readonly #base: Contract;
   readonly #file: InputFile;
   readonly #changed: InputFile;
   #contract: Contract | undefined;
+  #front: Contract | undefined;
 
   constructor(base: Contract, file: InputFile, changed: InputFile) {
     this.#base = base;
@@ -650,6 +691,20 @@ class Changed {
     this.#contract ??=
       this.#file === this.#changed ? this.#base : rebuildContract(this.#base, new Map([[this.#file, this.#changed]]));
     return this.#contract;
+  }
+
+  /** The contract for those who mostly ask for what no mutant changes: it is built when they ask for more. */
+  get front(): Contract {
+    if (this.#contract !== undefined || this.#file === this.#changed) return this.contract;
+    this.#front ??= new Proxy(this.#base, {
+      get: (base, key) => {
+        if (typeof key === "string" && LASTING.has(key)) return Reflect.get(base, key, base) as unknown;
+        const { contract } = this;
+        const value: unknown = Reflect.get(contract, key, contract);
+        return typeof value === "function" ? (value.bind(contract) as unknown) : value;
+      },
+    });
+    return this.#front;
   }
 
   /** What an entity of the unchanged contract has become. */
@@ -700,26 +755,26 @@ function record(
   contract: Contract,
   rule: Rule,
   kind: EntityKind,
-  known: Map<string, string>,
-  table: TableReads | undefined,
-): Invocation[] {
+  known: ReadNames,
+  derived: readonly Derived[],
+): Recorded[] {
   const entities = contract.entities(kind);
-  if (table !== undefined && ENTITY_QUERIES[kind]?.includes("programs") === true) {
+  if (derived.some((d) => d.name === TABLE) && ENTITY_QUERIES[kind]?.includes("programs") === true) {
     return entities.map((entity, index) => {
-      const small = new Recording(contract, known, table);
+      const small = new Recording(contract, known, derived, true);
       const made = small.run(rule, kind, index, entity);
-      return small.deep ? new Recording(contract, known).run(rule, kind, index, entity) : made;
+      return small.deep ? new Recording(contract, known, derived).run(rule, kind, index, entity) : made;
     });
   }
-  const out: (Invocation | undefined)[] = entities.map(() => undefined);
+  const out: (Recorded | undefined)[] = entities.map(() => undefined);
   for (const group of groupsOf(entities)) {
-    const shared = new Recording(contract, known);
+    const shared = new Recording(contract, known, derived);
     for (const index of group) {
       const made = shared.run(rule, kind, index, entities[index]);
       out[index] =
         group.length === 1 || !shared.asked
           ? made
-          : new Recording(contract, known).run(rule, kind, index, entities[index]);
+          : new Recording(contract, known, derived).run(rule, kind, index, entities[index]);
       shared.asked = false;
     }
   }
@@ -741,18 +796,71 @@ function groupsOf(entities: readonly unknown[]): number[][] {
   return groups;
 }
 
-/** What finding the command table of the servers reads and asks: most programs want the table, and nothing else of the servers. */
-interface TableReads {
-  readonly table: Contract["programs"]["table"];
+/**
+ * A question whose answer is nearly always the same after a change of what it is found by: which commands the servers have,
+ * what a server makes of its configuration and of its pod. Whoever wants the answer runs again only where it is another one.
+ */
+interface Derived {
+  readonly name: string;
+  readonly answer: unknown;
+  readonly ask: (contract: Contract) => unknown;
+  /** Answers the question on a copy of the contract. */
+  readonly settle: (copy: Contract, asked: () => void) => void;
+}
+
+/** What finding the answer reads and asks. */
+interface DerivedReads extends Derived {
   readonly reads: ReadSet;
   readonly queries: ReadonlySet<string>;
 }
 
-function tableReads(contract: Contract, known: Map<string, string>): TableReads {
-  const reads: ReadSet = new Set();
-  const queries = new Set<string>();
-  new Recording(contract, known).during(reads, queries, (copy) => copy.programs.table);
-  return { table: contract.programs.table, reads, queries };
+const TABLE = "=table";
+
+function derivedOf(contract: Contract, known: ReadNames): readonly DerivedReads[] {
+  // an inferred contract is linted again as a whole where its parts change
+  if (!contract.declared) return [];
+  const out: Derived[] = [];
+  const { redis } = contract;
+  if (contract.programs.sets.length > 0) {
+    const answer = contract.programs.table;
+    const settle = (copy: Contract, asked: () => void): void => answerBy(copy.programs, "table", asked, answer);
+    out.push({ name: TABLE, answer, ask: (c) => c.programs.table, settle });
+  }
+  const answer = redis.scripted;
+  const settle = (copy: Contract, asked: () => void): void => answerBy(copy.redis, "scripted", asked, answer);
+  out.push({ name: "=scripted", answer, ask: (c) => c.redis.scripted, settle });
+  contract.planes.forEach((plane, p) => {
+    plane.servers.forEach((server, s) => {
+      const load = redis.load(server);
+      const ask = (c: Contract): unknown => c.redis.load(c.planes[p]!.servers[s]!);
+      const settleLoad = (copy: Contract, asked: () => void): void => {
+        const own = copy.planes[p]!.servers[s];
+        const { redis: before } = copy;
+        const { load: other } = before;
+        before.load = (wanted) => {
+          if (wanted !== own) return other.call(before, wanted);
+          asked();
+          return load;
+        };
+      };
+      out.push({ name: `=load ${p} ${s}`, answer: load, ask, settle: settleLoad });
+    });
+  });
+  return out.map((d) => {
+    const reads: ReadSet = new Set();
+    const queries = new Set<string>();
+    new Recording(contract, known).during(reads, queries, d.ask);
+    return { name: d.name, answer: d.answer, ask: d.ask, settle: d.settle, reads, queries };
+  });
+}
+
+function answerBy(target: object, name: string, asked: () => void, answer: unknown): void {
+  Object.defineProperty(target, name, {
+    get: () => {
+      asked();
+      return answer;
+    },
+  });
 }
 
 class Recording {
@@ -765,19 +873,16 @@ class Recording {
   readonly #recorder: Recorder;
   #queries: Set<string> | undefined;
 
-  /** With a `table` only files of programs are watched: the reads are all where the run was not `deep`. */
-  constructor(base: Contract, known: Map<string, string>, table?: TableReads) {
+  /** `small`: only files of programs are watched, and the reads are all where the run was not `deep`. */
+  constructor(base: Contract, known: ReadNames, derived: readonly Derived[] = [], small = false) {
     this.#base = base;
     this.#recorder = new Recorder(known);
-    const files = table === undefined ? base.files : base.files.filter(isProgramFile);
+    const files = small ? base.files.filter(isProgramFile) : base.files;
     this.#copy = rebuildContract(base, new Map(files.map((f) => [f, this.#recorder.file(f)])));
-    if (table !== undefined) {
-      Object.defineProperty(this.#copy.programs, "table", {
-        get: () => {
-          for (const key of table.reads) this.#recorder.note(key);
-          for (const query of table.queries) this.#queries?.add(query);
-          return table.table;
-        },
+    for (const { name, settle } of derived) {
+      if (small && name !== TABLE) continue;
+      settle(this.#copy, () => {
+        this.#queries?.add(name);
       });
     }
     watchContract(
@@ -798,7 +903,7 @@ class Recording {
     this.#recorder.during(reads, () => void work(this.#copy));
   }
 
-  run(rule: Rule, kind: EntityKind, index: number, own: unknown): Invocation {
+  run(rule: Rule, kind: EntityKind, index: number, own: unknown): Recorded {
     const entity = this.#copy.entities(kind)[index];
     this.deep = false;
     const reads: ReadSet = new Set();
@@ -814,7 +919,7 @@ class Recording {
         // a crash is found where the unchanged contract is linted
       }
     });
-    return { rule, kind, index, entity: own, reads, queries, blanket: blankets(this.#base, reads) };
+    return { invocation: { rule, kind, index, entity: own, queries, blanket: blankets(this.#base, reads) }, reads };
   }
 }
 
@@ -860,7 +965,7 @@ function leafKeys(value: unknown, prefix: string): string[] {
 
 /** Whether a read says nothing about a field: it looks at the whole text, or at every field alike. */
 function isScan(key: string, file: InputFile, invocation: Invocation, mutant: Mutant): boolean {
-  if (invocation.blanket.has(`${file.file}\0${mutant.document}`)) return true;
+  if (invocation.blanket.size > 0 && invocation.blanket.has(`${file.file}\0${mutant.document}`)) return true;
   if (key.includes("\0#\0")) return true;
   return !key.includes("\0") && (hasDocuments(file) || invocation.kind === "File");
 }
@@ -895,12 +1000,14 @@ interface ChangedFile {
 
 /** `programs`: whether somebody looks at programs, so that what is read of manifests has to be compared. */
 function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedFile | "invalid" {
-  const text = mutatedText(mutant, file.source.text);
   const { document: index, change } = mutant;
+  const text = (): string => mutatedText(mutant, file.source.text);
+  // where the mutator knows what it does to the value, the text parses
+  if (file.kind === "json" && change !== undefined && !programs)
+    return { keys: [file.file], make: () => file.withText(text()) };
   if (!hasDocuments(file) || index === undefined) {
-    const changed = file.withText(text);
+    const changed = file.withText(text());
     if (hasDocuments(file) && changed.yaml.problems.length > 0) return "invalid";
-    // where the mutator knows what it does to the value, the text parses
     if (file.kind === "json" && change === undefined && changed.yaml.problems.length > 0) return "invalid";
     if (hasDocuments(file)) return { keys: undefined, make: () => changed };
     const keys = [file.file];
@@ -911,14 +1018,14 @@ function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedF
     return { keys, make: () => changed };
   }
   const before = file.yaml.documents[index]!;
-  const end = before.end + text.length - file.source.text.length;
-  const source = new Source(file.file, text);
+  const end = before.end + mutant.newText.length - (mutant.end - mutant.start);
   if (change !== undefined) {
     const keys = touchedKeys(file.file, index, before.value, change);
     keys.push(file.file);
     return {
       keys,
       make: () => {
+        const source = new Source(file.file, text());
         const { duplicates } = before;
         const more: DuplicateKey[] =
           change.kind === "duplicate"
@@ -943,6 +1050,7 @@ function changeFile(mutant: Mutant, file: InputFile, programs = false): ChangedF
       },
     };
   }
+  const source = new Source(file.file, text());
   const parsed = parseSlice(source, before.start, end, before.meaning);
   if (!(parsed instanceof YamlDocument)) return "invalid";
   if (parsed.value === null || parsed.value === undefined)

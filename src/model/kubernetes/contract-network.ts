@@ -3,7 +3,7 @@ import type { Path } from "../../document/yaml.js";
 import type { Contract } from "../contract.js";
 import type { Place } from "../place.js";
 import type { EdgeConfig } from "../settings.js";
-import { asObject, hasToken } from "../value.js";
+import { asObject, hasToken, type Obj } from "../value.js";
 import { DeclaredNetwork } from "./edge-comparison.js";
 import { buildNetwork, type NetworkEngine, type NetworkInput } from "./network.js";
 import type { Gap } from "./network-gap.js";
@@ -110,7 +110,8 @@ export class ContractNetwork {
       (object) => object instanceof Workload || object.kind === "NetworkPolicy" || object.kind === "Namespace",
     );
     const key = [this.#defaultNamespace, ...home].join(" ");
-    const [first] = objects;
+    // a policy is what a change leaves alone more often than a workload
+    const first = objects.find(({ kind }) => kind === "NetworkPolicy") ?? objects[0];
     const before = first === undefined ? undefined : known.get(first);
     const same =
       before?.key === key &&
@@ -119,6 +120,15 @@ export class ContractNetwork {
       before.objects.every((object, i) => object === objects[i]);
     if (same) return before.engines;
     const input = networkInputFromObjects(objects.map((object): Owned => ({ value: this.#value(object), object })));
+    // of a workload only what the network sees counts: its labels, its ports
+    if (
+      before?.key === key &&
+      before.edges === edges &&
+      before.objects.length === objects.length &&
+      before.objects.every((o, i) => o === objects[i] || (o instanceof Workload && objects[i] instanceof Workload)) &&
+      isSame(before.engines.input.pods, input.pods)
+    )
+      return before.engines;
     const engines = new Engines(input, home, edges);
     if (first !== undefined) known.set(first, { objects, edges, key, engines });
     return engines;
@@ -329,6 +339,18 @@ export class ContractNetwork {
   hasIgnoredRules(workload: Workload, direction: Direction): boolean {
     return this.index.inert(direction).some((policy) => this.selects(policy, workload) === true);
   }
+}
+
+/** Plain values that are alike in every part, down to a depth that pods do not have. */
+function isSame(a: unknown, b: unknown, depth = 0): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || depth > 12) return false;
+  if (Array.isArray(a) !== Array.isArray(b) || a instanceof Date || b instanceof Date) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((k) => Object.hasOwn(b, k) && isSame((a as Obj)[k], (b as Obj)[k], depth + 1))
+  );
 }
 
 /** The text of a part of a policy holds a placeholder. */

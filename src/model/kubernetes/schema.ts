@@ -106,8 +106,21 @@ function schemaOf(version: string, schemas: KubernetesSchemas): VersionSchema {
 const MAX_DEPTH = 200;
 const MAX_HINTED = 100;
 
+/** An object of a document that was found to be without any problem. */
+interface Clean {
+  /** Of one Kubernetes version. */
+  readonly type: TypeTable;
+  /** The rules of probes ask which one it is. */
+  readonly key: string | number;
+  readonly opaque: SchemaOptions["opaque"];
+}
+
+// Values never change: of a document that differs in one place all others are as they were.
+const clean = new WeakMap<object, Clean>();
+
 class Walker {
   readonly run: Run;
+  readonly #opaque: SchemaOptions["opaque"];
   readonly #schemas: KubernetesSchemas;
   readonly #schema: VersionSchema;
   readonly #pending: (() => void)[] = [];
@@ -116,6 +129,7 @@ class Walker {
     this.#schemas = schemas;
     this.#schema = schema;
     this.run = new Run(schema.minor, options);
+    this.#opaque = options.opaque;
   }
 
   walk(value: unknown): readonly SchemaProblem[] {
@@ -241,6 +255,10 @@ class Walker {
     }
     const { run } = this;
     if (run.full) return;
+    const known = clean.get(value);
+    if (known?.type === type && known.key === trail.key && known.opaque === this.#opaque) return;
+    const found = run.problems.length;
+    const open = this.#pending.length;
     for (const key of Object.keys(value)) {
       if (run.full) return;
       const field = type.fields.get(key);
@@ -253,6 +271,8 @@ class Walker {
       if (part === null || part === undefined) run.missing(value, trail, name);
     }
     type.rule?.(value, run, trail);
+    if (run.problems.length === found && this.#pending.length === open)
+      clean.set(value, { type, key: trail.key, opaque: this.#opaque });
   }
 
   /** A value below `trail`, with the lists and maps around its type still to be opened. */

@@ -60,6 +60,7 @@ export class Locks {
   readonly counters: ReadonlyMap<string, KeyChange & { readonly program: Program }>;
   readonly fields: StoredFields;
   readonly #by = new Map<Program, LockProgram>();
+  readonly #marks = new Map<LockProgram, readonly Watermark[]>();
 
   constructor(all: ContractPrograms) {
     const programs = all.programs.flatMap((p) => lockProgram(p) ?? []);
@@ -94,6 +95,12 @@ export class Locks {
 
   /** The calls of a lock program that only a resource guarded by a token makes: it stores the token that it was given. */
   watermarks(lock: LockProgram): readonly Watermark[] {
+    let marks = this.#marks.get(lock);
+    if (marks === undefined) this.#marks.set(lock, (marks = this.#watermarks(lock)));
+    return marks;
+  }
+
+  #watermarks(lock: LockProgram): readonly Watermark[] {
     if (!lock.fenced || lock.acquires.length > 0) return [];
     const { effects } = lock;
     const out: Watermark[] = [];

@@ -81,7 +81,7 @@ export interface ManifestProgram {
   /** The whole entry. */
   readonly at: Span;
   /** The paths of all that is written in the entry: where `place` finds something. */
-  readonly form: string;
+  readonly paths: Readonly<Record<string, true>>;
   /** Place of the value, or of the key, of a field by its path (`keys/0/pattern`); undefined when it is not there. */
   place(path: string, part?: "value" | "key"): Span | undefined;
 }
@@ -286,10 +286,10 @@ class Tree {
   }
 
   /** The paths below a path. */
-  form(path: string): string {
+  paths(path: string): Readonly<Record<string, true>> {
     const start = `${path}/`;
-    let out = "";
-    for (const own of this.#nodes.keys()) if (own.startsWith(start)) out += `${own.slice(start.length)}\n`;
+    const out = Object.create(null) as Record<string, true>;
+    for (const own of this.#nodes.keys()) if (own.startsWith(start)) out[own.slice(start.length)] = true;
     return out;
   }
 
@@ -374,7 +374,7 @@ function readProgram(tree: Tree, path: string): ManifestProgram {
   const number = (name: string) => tree.located(`${path}/${name}`, isNumber);
   const at = tree.valueAt(path)!;
   const resultType = text("result/type");
-  let form: string | undefined;
+  let paths: Readonly<Record<string, true>> | undefined;
   return {
     id: text("id"),
     version: text("version"),
@@ -410,11 +410,14 @@ function readProgram(tree: Tree, path: string): ManifestProgram {
     rotation: text("rotation"),
     commands: readList(tree, `${path}/commands`, isString) ?? [],
     at,
-    get form() {
-      return (form ??= tree.form(path));
+    get paths() {
+      return (paths ??= tree.paths(path));
     },
-    place: (field, part = "value") =>
-      part === "key" ? tree.keyAt(`${path}/${field}`) : tree.valueAt(`${path}/${field}`),
+    // asked of `this`: whoever watches the entry is told which path is looked for
+    place(field, part = "value") {
+      if (this.paths[field] === undefined) return undefined;
+      return part === "key" ? tree.keyAt(`${path}/${field}`) : tree.valueAt(`${path}/${field}`);
+    },
   };
 }
 

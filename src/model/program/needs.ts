@@ -2,7 +2,8 @@
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import type { AclPattern, AclUser } from "../redis/acl.js";
-import { disjointPrefix, globIncludes, keyPatternGlob } from "../redis/glob.js";
+import type { CommandTable } from "../redis/commands.js";
+import { disjointPrefix, type Glob, globIncludes, keyPatternGlob } from "../redis/glob.js";
 import type { ScriptEffects } from "./effects.js";
 import { type Access, tableSpecs } from "./keyspecs.js";
 import type { ManifestProgram } from "./manifest.js";
@@ -111,10 +112,24 @@ export interface ClientCommand {
 
 const TAKES_CHANNELS = /^(?:s?subscribe|psubscribe|s?publish)$/;
 
+// A contract file is read once, whatever its contract is built of.
+const clients = new WeakMap<
+  readonly string[],
+  { readonly table: CommandTable; readonly commands: readonly ClientCommand[] }
+>();
+
 export function clientCommands(contract: Contract, user: string): readonly ClientCommand[] {
+  const texts = contract.config.policy?.commands?.[user];
+  if (texts === undefined) return [];
   const { table } = contract.programs;
+  let known = clients.get(texts);
+  if (known?.table !== table) clients.set(texts, (known = { table, commands: readCommands(texts, table) }));
+  return known.commands;
+}
+
+function readCommands(texts: readonly string[], table: CommandTable): readonly ClientCommand[] {
   const specs = tableSpecs(table);
-  return (contract.config.policy?.commands?.[user] ?? []).map((text) => {
+  return texts.map((text) => {
     const words = text.trim().split(/[\s|]+/);
     const first = (words[0] ?? "").toLowerCase();
     const container = table.get(first)?.subcommands !== undefined && words.length > 1;
@@ -171,20 +186,53 @@ interface Use {
 const uses = new WeakMap<AclPattern, Use>();
 const MAX_KEPT = 2000;
 
-const alone = new WeakMap<KeyNeed, Map<string, boolean>>();
+const globs = new WeakMap<KeyNeed, Glob>();
+
+function globOf(one: KeyNeed): Glob {
+  let known = globs.get(one);
+  if (known === undefined) globs.set(one, (known = keyPatternGlob(one.pattern)));
+  return known;
+}
+
+// The same need meets the same pattern in every access list that a contract is given.
+const alone = new WeakMap<KeyNeed, Map<string, boolean | undefined>>();
+
+/** Whether a pattern covers a need without the others of its user; undefined: it was too large a question. */
+function coversAlone(pattern: AclPattern, one: KeyNeed): boolean | undefined {
+  let known = alone.get(one);
+  if (known === undefined) alone.set(one, (known = new Map()));
+  let covers = known.get(pattern.text);
+  if (covers === undefined && !known.has(pattern.text)) {
+    if (known.size > MAX_KEPT) known.clear();
+    covers = globIncludes([pattern.glob], globOf(one));
+    known.set(pattern.text, covers);
+  }
+  return covers;
+}
+
+const settled = new WeakMap<AclUser, Map<KeyNeed, boolean>>();
+
+/** Some pattern of a user surely covers a need alone. */
+function isSettled(user: AclUser, one: KeyNeed): boolean {
+  let known = settled.get(user);
+  if (known === undefined) settled.set(user, (known = new Map()));
+  let answer = known.get(one);
+  if (answer === undefined) {
+    if (known.size > MAX_KEPT) known.clear();
+    known.set(one, (answer = user.keys.some((p) => coversAlone(p, one) === true)));
+  }
+  return answer;
+}
 
 function isUsed(user: AclUser, pattern: AclPattern, one: KeyNeed): boolean {
   const bits = (one.access.includes("R") ? 1 : 0) | (one.access.includes("W") ? 2 : 0);
   if (one.command !== "evalsha" && (pattern.access & bits) !== bits) return false;
   if (one.command === "evalsha" && pattern.access !== 3) return false;
-  const glob = keyPatternGlob(one.pattern);
+  const glob = globOf(one);
   if (disjointPrefix(pattern.glob, glob)) return false;
-  // the same need meets the same pattern in every access list that a contract is given
-  let known = alone.get(one);
-  if (known === undefined) alone.set(one, (known = new Map()));
-  let covers = known.get(pattern.text);
-  if (covers === undefined) known.set(pattern.text, (covers = globIncludes([pattern.glob], glob) !== false));
-  if (covers) return true;
+  if (coversAlone(pattern, one) !== false) return true;
+  // what another one covers alone is covered without this one
+  if (isSettled(user, one)) return false;
   const others = user.keys.filter((p) => p !== pattern).map((p) => p.glob);
   return globIncludes([...others, pattern.glob], glob) !== false && globIncludes(others, glob) === false;
 }

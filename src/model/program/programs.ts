@@ -241,6 +241,7 @@ export class ContractPrograms {
   #programs: readonly Program[] | undefined;
   #sorted: readonly LuaScript[] | undefined;
   #included: ReadonlySet<InputFile> | undefined;
+  #table: CommandTable | undefined;
 
   constructor(contract: Contract, sources: readonly ProgramSource[]) {
     this.#contract = contract;
@@ -272,7 +273,8 @@ export class ContractPrograms {
 
   /** The command table that scripts are judged for. */
   get table(): CommandTable {
-    return commandTable(this.#contract.redis.version.id)!;
+    this.#table ??= commandTable(this.#contract.redis.version.id)!;
+    return this.#table;
   }
 
   /** Files that scripts of the contract include. */
@@ -660,6 +662,7 @@ function readManifest(input: InputFile, declared: boolean, map: FieldMap): Manif
 
 /** `../x` and `x` from the folder of a file, as a clean path. */
 export function relativePath(name: string, from: string): string {
+  if (/^(?:[^./]|\.+[^./])[^/]*$/.test(name)) return from.slice(0, from.lastIndexOf("/") + 1) + name;
   const parts = name.startsWith("/") ? [] : from.split("/").slice(0, -1);
   for (const part of name.split("/")) {
     if (part === "..") parts.pop();

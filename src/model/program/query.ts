@@ -150,16 +150,26 @@ function sidesOf(left: Term, right: Term): Sides {
   );
 }
 
+// A script is analysed once, and asked by many rules.
+const tests = new WeakMap<Guard, { readonly terms: Terms; readonly tests: readonly KeyTest[] }>();
+
 /** Those of the guards that compare a value read from `key` (any key when undefined). */
 export function testsOf(guards: readonly Guard[], key: Term | undefined, terms: Terms): readonly KeyTest[] {
   const out: KeyTest[] = [];
   for (const guard of guards) {
     if (guard.right === undefined) continue;
-    for (const [side, other, left] of sidesOf(guard.left, guard.right)) {
-      const read = readOf(side, terms);
-      if (read === undefined || (key !== undefined && !sameKey(read.key, key))) continue;
-      out.push({ guard, read, other, input: inputOf(other), inputs: inputsOf(other), left });
-    }
+    let known = tests.get(guard);
+    if (known?.terms !== terms) tests.set(guard, (known = { terms, tests: testsIn(guard, guard.right, terms) }));
+    for (const test of known.tests) if (key === undefined || sameKey(test.read.key, key)) out.push(test);
+  }
+  return out;
+}
+
+function testsIn(guard: Guard, right: Term, terms: Terms): KeyTest[] {
+  const out: KeyTest[] = [];
+  for (const [side, other, left] of sidesOf(guard.left, right)) {
+    const read = readOf(side, terms);
+    if (read !== undefined) out.push({ guard, read, other, input: inputOf(other), inputs: inputsOf(other), left });
   }
   return out;
 }

@@ -46,7 +46,7 @@ export interface DefaultUser {
 export function accessLists(contract: Contract, redis: RedisDeployment): Map<Server, AccessList | undefined> {
   const out = new Map<Server, AccessList | undefined>();
   const files = new Map<AclText, AccessList>();
-  const scripted = contract.scripts.some((s) => addsUsers(s.view.text));
+  const { scripted } = redis;
   for (const plane of contract.planes) {
     files.clear();
     for (const server of plane.servers) {
@@ -94,7 +94,7 @@ const ADDS_USERS = new RegExp(
 );
 
 /** A script that writes users, or sets them in a running server. */
-function addsUsers(text: string): boolean {
+export function addsUsers(text: string): boolean {
   return text.split("\n").some((line) => line.length <= LONGEST_LINE && ADDS_USERS.test(line));
 }
 

@@ -5,7 +5,7 @@ import type { Contract } from "../contract.js";
 import { parseImage, serverOfImage } from "../image.js";
 import type { Plane, PlaneRole, Server } from "../plane.js";
 import type { AclText, ConfText } from "../texts.js";
-import { type AccessList, accessLists, type DefaultUser, defaultUser } from "./access.js";
+import { type AccessList, accessLists, addsUsers, type DefaultUser, defaultUser } from "./access.js";
 import { type AclLoad, loadView } from "./acl.js";
 import { type ConfEdit, type ConfLoad, loadConf } from "./conf.js";
 import type { ConfClass, ConfFinding } from "./conf-finding.js";
@@ -67,6 +67,7 @@ export class RedisDeployment {
   readonly #inputs: (server: Server) => ServerInputs;
   readonly #loads = new Map<Server, ConfLoad | undefined>();
   readonly #commanded = new Map<Plane, Server | undefined>();
+  #scripted: boolean | undefined;
   #roles: readonly RoleUser[] | undefined;
   #access: ReadonlyMap<Server, AccessList | undefined> | undefined;
   #lists: readonly AccessList[] | undefined;
@@ -204,6 +205,12 @@ export class RedisDeployment {
       }
     }
     return this.#readers.get(acl) ?? [];
+  }
+
+  /** Whether some script of the contract makes users that no file lists. */
+  get scripted(): boolean {
+    this.#scripted ??= this.#contract.scripts.some((s) => addsUsers(s.view.text));
+    return this.#scripted;
   }
 
   /** Who may log in at a server; undefined where the files do not say. */

@@ -412,7 +412,21 @@ export interface YamlFile {
   readonly problems: readonly SyntaxProblem[];
 }
 
+/** Manifests that were parsed: who looks at one again need not parse it again. */
+const parsed = new WeakMap<Source, YamlFile>();
+
+/** A source as it was parsed with Kubernetes' meaning; undefined where nobody has. */
+export function parsedYaml(source: Source): YamlFile | undefined {
+  return parsed.get(source);
+}
+
 export function parseYaml(source: Source, meaning: ScalarMeaning = "kubernetes"): YamlFile {
+  const file = parseFile(source, meaning);
+  if (meaning === "kubernetes") parsed.set(source, file);
+  return file;
+}
+
+function parseFile(source: Source, meaning: ScalarMeaning): YamlFile {
   const documents: YamlDocument[] = [];
   const problems: SyntaxProblem[] = [];
   if (source.text.includes("\0")) {

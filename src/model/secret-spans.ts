@@ -1,5 +1,13 @@
 /** Where the secret values of a file stand, so that no report shows them: better one value too many than one too few. */
-import { parseSlice, slices, unalias, YamlDocument, type YamlNode, type YamlScalar } from "../document/yaml.js";
+import {
+  parsedYaml,
+  parseSlice,
+  slices,
+  unalias,
+  YamlDocument,
+  type YamlNode,
+  type YamlScalar,
+} from "../document/yaml.js";
 import type { Source } from "../text/source.js";
 import { findConfSecrets, findSecrets, findShellSecrets, isPlaceholder, isSecretName } from "./secrets.js";
 
@@ -18,7 +26,18 @@ interface Reading {
   /** The documents of a YAML or JSON file; the whole of any other. */
   readonly slices: readonly Slice[];
   readonly hasDocuments: boolean;
+  /** Those documents that were parsed already, by their beginning. */
+  readonly documents: ReadonlyMap<number, YamlDocument>;
 }
+
+const NONE: readonly Range[] = [];
+
+/**
+ * What a manifest has that holds a secret behind a name, a kind, an option or in an embedded text; escapes can hide it.
+ * Without any of it only what the text itself shows can be one.
+ */
+const SECRETIVE =
+  /pass|secret|token|auth|cred|(?:api|private)[_.-]?key|user[ \t]|:\/\/|(?<![\w-])-a(?![\w-])|gh[pousr]_|glpat-|AKIA|xox[abprs]-|eyJ|AIza|\\/i;
 
 const known = new WeakMap<Source, Reading>();
 
@@ -26,17 +45,17 @@ const known = new WeakMap<Source, Reading>();
 export function secretSpans(source: Source, from = 0, to = source.text.length): readonly Range[] {
   let reading = known.get(source);
   if (reading === undefined) known.set(source, (reading = read(source)));
-  const { slices: all, hasDocuments } = reading;
+  const { slices: all, hasDocuments, documents } = reading;
   const out: Range[] = [];
   for (let i = firstEndingAfter(all, from); i < all.length && all[i]!.start < to; i++) {
     const slice = all[i]!;
     if (slice.secrets === undefined) {
       const own = inSlice(source, slice);
-      if (hasDocuments) {
-        const document = parseSlice(source, slice.start, slice.end, "kubernetes");
+      if (hasDocuments && SECRETIVE.test(source.text.slice(slice.start, slice.end))) {
+        const document = documents.get(slice.start) ?? parseSlice(source, slice.start, slice.end, "kubernetes");
         if (document instanceof YamlDocument) inDocument(document, own);
       }
-      slice.secrets = merged(own);
+      slice.secrets = own.length === 0 ? NONE : merged(own);
     }
     for (const range of touching(slice.secrets, from, to)) out.push(range);
   }
@@ -70,6 +89,7 @@ function read(source: Source): Reading {
   return {
     slices: hasDocuments ? slices(text).map(([start, end]) => ({ start, end, secrets: undefined })) : [whole],
     hasDocuments,
+    documents: new Map(parsedYaml(source)?.documents.map((document) => [document.start, document])),
   };
 }
 

@@ -140,29 +140,38 @@ async function judge(
   if (crashes.length > 0)
     return result("Invalid", `${crashes[0]!.rule} crashed: ${crashes[0]!.error.stack}`, diagnostics);
 
-  const file = edits[0]?.file ?? "";
-  const expected: Required<Pick<Expected, "rule" | "message" | "at" | "file">>[] & { severity?: string }[] = [];
-  const severities: (string | undefined)[] = [];
-  const expect = (e: Expected): void => {
-    expected.push({ rule: e.rule ?? rule.id, message: e.message, at: e.at, file: e.file ?? file });
-    severities.push(e.severity);
-  };
-  if (mutant !== undefined)
-    expect({
+  const { status, detail, primary } = compareFindings(rule.id, c, diagnostics);
+  return result(status, detail, diagnostics, primary);
+}
+
+/** What a case says of findings: exactly those that it expects, each at its place. `only`: of these rules. */
+export function compareFindings(
+  rule: string,
+  c: KilledCase | SilentCase,
+  diagnostics: readonly Diagnostic[],
+  only?: (rule: string) => boolean,
+): { readonly status: ProofStatus; readonly detail: string | undefined; readonly primary: Diagnostic | undefined } {
+  const file = editsOf(c.edit)[0]?.file ?? "";
+  const mutant = "mutant" in c ? c : undefined;
+  const wanted: Expected[] = [...(c.also ?? [])];
+  if (mutant !== undefined) {
+    wanted.unshift({
       message: mutant.by,
       at: mutant.at,
       ...(mutant.file === undefined ? {} : { file: mutant.file }),
       ...(mutant.severity === undefined ? {} : { severity: mutant.severity }),
     });
-  for (const e of c.also ?? []) expect(e);
-
-  const left = [...diagnostics];
+  }
+  const left = diagnostics.filter((d) => only?.(d.rule) ?? true);
   let problem: { status: ProofStatus; detail: string } | undefined;
   let primary: Diagnostic | undefined;
-  expected.forEach((e, i) => {
+  wanted.forEach((e, i) => {
+    const id = e.rule ?? rule;
+    if (only?.(id) === false) return;
+    const where = e.file ?? file;
     const fits = (d: Diagnostic): boolean =>
-      d.rule === e.rule && d.messageId === e.message && (severities[i] === undefined || d.severity === severities[i]);
-    const found = left.findIndex((d) => fits(d) && d.at.source.file === e.file && textAt(d).startsWith(e.at));
+      d.rule === id && d.messageId === e.message && (e.severity === undefined || d.severity === e.severity);
+    const found = left.findIndex((d) => fits(d) && d.at.source.file === where && textAt(d).startsWith(e.at));
     if (found >= 0) {
       if (i === 0 && mutant !== undefined) primary = left[found];
       left.splice(found, 1);
@@ -174,19 +183,19 @@ async function judge(
       left.splice(elsewhere, 1);
       problem ??= {
         status: "WrongPlace",
-        detail: `${e.rule} (${e.message}) is at ${show(d)}, not at ${e.file} "${e.at}"`,
+        detail: `${id} (${e.message}) is at ${show(d)}, not at ${where} "${e.at}"`,
       };
     } else if (i === 0 && mutant !== undefined)
       problem = {
         status: "Survived",
-        detail: `nothing reported ${e.rule} (${e.message})${left.length > 0 ? `; reported were ${left.map(show).join(", ")}` : ""}`,
+        detail: `nothing reported ${id} (${e.message})${left.length > 0 ? `; reported were ${left.map(show).join(", ")}` : ""}`,
       };
-    else problem ??= { status: "Missing", detail: `${e.rule} (${e.message}) did not report` };
+    else problem ??= { status: "Missing", detail: `${id} (${e.message}) did not report` };
   });
-  if (problem !== undefined) return result(problem.status, problem.detail, diagnostics, primary);
+  if (problem !== undefined) return { ...problem, primary };
   if (left.length > 0)
-    return result(mutant === undefined ? "Noisy" : "Surplus", left.map(show).join("; "), diagnostics, primary);
-  return result(mutant === undefined ? "Silent" : "Killed", undefined, diagnostics, primary);
+    return { status: mutant === undefined ? "Noisy" : "Surplus", detail: left.map(show).join("; "), primary };
+  return { status: mutant === undefined ? "Silent" : "Killed", detail: undefined, primary };
 }
 
 /** The text that a finding's span covers. */

@@ -1,0 +1,101 @@
+/**
+ * Code mutants of the rules by StrykerJS:
+ *
+ *   npm run mutate -- [--shard 1/4] [PACK | PACK/RULE]...
+ *
+ * Each run adds its files' results to dist/mutation/rules.json; docs/mutation-score.md is written from all of them.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { ruleFiles, ruleId } from "./bundle.mjs";
+import { summary } from "./summary.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+const here = join(root, "test/stryker");
+process.chdir(root);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { shard: { type: "string" }, concurrency: { type: "string", default: "2" } },
+});
+const [part, parts] = (values.shard ?? "1/1").split("/").map(Number);
+if (!(part >= 1 && part <= parts)) throw new Error(`--shard ${values.shard}: it is I/N, from 1/N to N/N`);
+const wanted = (id) => positionals.length === 0 || positionals.some((p) => id === p || id.startsWith(`${p}/`));
+const files = ruleFiles(root)
+  .filter((f) => wanted(ruleId(f)))
+  .filter((_, i) => i % parts === part - 1);
+if (files.length === 0) throw new Error(`no rule is named ${positionals.join(" ")}`);
+
+if (!existsSync(join(here, "node_modules/@stryker-mutator/core"))) {
+  const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: here,
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exit(1);
+}
+
+mkdirSync("dist/mutation", { recursive: true });
+const latest = "dist/mutation/latest.json";
+const { Stryker } = await import("@stryker-mutator/core");
+await new Stryker({
+  mutate: files,
+  plugins: ["./test/stryker/runner.mjs"],
+  testRunner: "fixtures",
+  ignorers: ["words"],
+  coverageAnalysis: "perTest",
+  concurrency: Number(values.concurrency),
+  // switching to another rule's cases counts as time of its first mutant
+  timeoutMS: 60_000,
+  // only what the proof reads
+  ignorePatterns: ["/*", "!/rules", "!/fixtures", "!/src", "!/schemas", "!/test", "/test/*", "!/test/stryker", "!/package.json"],
+  tempDirName: ".stryker-tmp",
+  reporters: ["progress-append-only", "json"],
+  jsonReporter: { fileName: latest },
+  allowConsoleColors: false,
+  logLevel: "warn",
+  checkers: [],
+}).runMutationTest();
+
+const store = "dist/mutation/rules.json";
+const all = existsSync(store) ? JSON.parse(readFileSync(store, "utf8")) : {};
+const { files: fresh } = JSON.parse(readFileSync(latest, "utf8"));
+const date = new Date().toISOString().slice(0, 10);
+for (const [file, { source, mutants }] of Object.entries(fresh)) {
+  const lines = source.split("\n");
+  all[file] = {
+    date,
+    mutants: mutants.map((m) => ({
+      status: m.status,
+      mutator: m.mutatorName,
+      line: m.location.start.line,
+      column: m.location.start.column,
+      text: textOf(lines, m.location),
+      replacement: m.replacement,
+      reason: m.status === "Killed" ? undefined : m.statusReason,
+    })),
+  };
+}
+const existing = new Set(ruleFiles(root));
+for (const file of Object.keys(all)) if (!existing.has(file)) delete all[file];
+writeFileSync(store, JSON.stringify(Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)))));
+
+/** The mutated text, its lines joined. */
+function textOf(lines, { start, end }) {
+  const own = lines.slice(start.line - 1, end.line);
+  own[own.length - 1] = own.at(-1).slice(0, end.column - 1);
+  own[0] = own[0].slice(start.column - 1);
+  return own.map((l) => l.trim()).join(" ");
+}
+
+for (const file of Object.keys(fresh)) {
+  for (const m of all[file].mutants) {
+    if (m.status === "Killed" || m.status === "Ignored" || m.status === "Timeout") continue;
+    const short = (text) => (text.length > 110 ? `${text.slice(0, 110)}…` : text);
+    console.log(`${file}:${m.line}:${m.column} ${m.status} ${m.mutator}: ${short(m.text)} -> ${short(m.replacement ?? "")}${m.reason ? ` (${m.reason})` : ""}`);
+  }
+}
+console.log(summary(all, Object.keys(fresh)));
+if (Object.keys(all).length === existing.size) writeFileSync("docs/mutation-score.md", summary(all));

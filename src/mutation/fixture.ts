@@ -16,6 +16,12 @@ export interface Expected {
   /** Default: the file of the mutant's first edit. */
   readonly file?: string;
   readonly severity?: Severity;
+  /** A part of the message. */
+  readonly says?: string;
+  /** The texts that its related places start with: all of them, in order. */
+  readonly related?: readonly string[];
+  /** What its fix writes. */
+  readonly fix?: string;
 }
 
 interface Case {
@@ -27,13 +33,10 @@ interface Case {
   readonly today?: string;
 }
 
-export interface KilledCase extends Case {
+export interface KilledCase extends Case, Omit<Expected, "rule" | "message"> {
   readonly mutant: string;
   /** The message of this rule that must report it. */
   readonly by: string;
-  readonly at: string;
-  readonly file?: string;
-  readonly severity?: Severity;
 }
 
 export interface SilentCase extends Case {

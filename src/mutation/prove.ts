@@ -25,10 +25,19 @@ export interface TreeResult {
 
 /**
  * `Killed`: exactly the expected findings. `Survived`: the primary finding is missing. `Surplus`: more findings than
- * expected. `WrongPlace`: the message came elsewhere. `Missing`: an `also` finding is missing. `Invalid`: the edit does not
+ * expected. `WrongPlace`: the message came elsewhere; `WrongText`: with another text, related place or fix. `Missing`: an `also` finding is missing. `Invalid`: the edit does not
  * apply, or the tree cannot be loaded. `Silent`: a boundary case without findings; `Noisy`: one with.
  */
-export type ProofStatus = "Killed" | "Survived" | "Surplus" | "WrongPlace" | "Missing" | "Invalid" | "Silent" | "Noisy";
+export type ProofStatus =
+  | "Killed"
+  | "Survived"
+  | "Surplus"
+  | "WrongPlace"
+  | "WrongText"
+  | "Missing"
+  | "Invalid"
+  | "Silent"
+  | "Noisy";
 
 export interface ProofResult {
   readonly rule: string;
@@ -154,14 +163,7 @@ export function compareFindings(
   const file = editsOf(c.edit)[0]?.file ?? "";
   const mutant = "mutant" in c ? c : undefined;
   const wanted: Expected[] = [...(c.also ?? [])];
-  if (mutant !== undefined) {
-    wanted.unshift({
-      message: mutant.by,
-      at: mutant.at,
-      ...(mutant.file === undefined ? {} : { file: mutant.file }),
-      ...(mutant.severity === undefined ? {} : { severity: mutant.severity }),
-    });
-  }
+  if (mutant !== undefined) wanted.unshift(Object.assign({}, mutant, { message: mutant.by }));
   const left = diagnostics.filter((d) => only?.(d.rule) ?? true);
   let problem: { status: ProofStatus; detail: string } | undefined;
   let primary: Diagnostic | undefined;
@@ -173,8 +175,11 @@ export function compareFindings(
       d.rule === id && d.messageId === e.message && (e.severity === undefined || d.severity === e.severity);
     const found = left.findIndex((d) => fits(d) && d.at.source.file === where && textAt(d).startsWith(e.at));
     if (found >= 0) {
-      if (i === 0 && mutant !== undefined) primary = left[found];
+      const d = left[found]!;
+      if (i === 0 && mutant !== undefined) primary = d;
       left.splice(found, 1);
+      const other = otherThan(e, d);
+      if (other !== undefined) problem ??= { status: "WrongText", detail: `${id} (${e.message}) ${other}` };
       return;
     }
     const elsewhere = left.findIndex(fits);
@@ -196,6 +201,19 @@ export function compareFindings(
   if (left.length > 0)
     return { status: mutant === undefined ? "Noisy" : "Surplus", detail: left.map(show).join("; "), primary };
   return { status: mutant === undefined ? "Silent" : "Killed", detail: undefined, primary };
+}
+
+/** What of a finding at the right place is not as expected. */
+function otherThan(e: Expected, d: Diagnostic): string | undefined {
+  if (e.says !== undefined && !d.message.includes(e.says)) return `says "${d.message}", not "${e.says}"`;
+  if (e.related !== undefined) {
+    const texts = d.related.map((r) => r.at.source.slice(r.at));
+    const { related } = e;
+    if (texts.length !== related.length || !related.every((text, i) => texts[i]!.startsWith(text)))
+      return `relates to ${JSON.stringify(texts)}, not to ${JSON.stringify(related)}`;
+  }
+  const fix = d.fix?.edits.map((edit) => edit.newText).join("");
+  return e.fix === undefined || e.fix === fix ? undefined : `writes ${JSON.stringify(fix)}, not "${e.fix}"`;
 }
 
 /** The text that a finding's span covers. */

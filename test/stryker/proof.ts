@@ -1,7 +1,7 @@
 /**
- * What kills a code mutant of a rule: the cases of its fixture, and both bases, where it must be silent. The contracts of one
- * rule's cases are read once and kept, since a mutant of a rule changes no contract; what a mutant reports is held against
- * what the fixture says, never against what the rule reported before.
+ * What kills a code mutant of a rule: the cases of all fixtures, since each says of every rule what it reports, and both
+ * bases, where all are silent. The contracts of the cases are read once and kept, since a mutant of a rule changes no
+ * contract; what a mutant reports is held against what the fixture says, never against what the rule reported before.
  */
 import { fixtures } from "../../fixtures/index.js";
 import { prepareParsers } from "../../src/cli/parsers.js";
@@ -11,6 +11,7 @@ import { memoryHost } from "../../src/contract/memory.js";
 import { type Diagnostic, settle } from "../../src/engine/diagnostic.js";
 import { lintContract } from "../../src/engine/lint.js";
 import type { Rule } from "../../src/engine/rule.js";
+import { SUPPRESSION_RULE } from "../../src/engine/suppression.js";
 import type { Contract } from "../../src/model/contract.js";
 import { applyFileEdits, editsOf, type KilledCase, type SilentCase } from "../../src/mutation/fixture.js";
 import { compareFindings, GOOD, type Tree } from "../../src/mutation/prove.js";
@@ -30,20 +31,30 @@ export interface LoadedCase extends Case {
   readonly roots: readonly (readonly Contract[])[];
 }
 
-/** The cases of a rule: its mutants, its boundary cases, and the unchanged bases. */
-export function casesOf(rule: string): Case[] {
-  const fixture = fixtures.get(rule);
+/** Every case of every fixture, and the unchanged bases. */
+export function allCases(): Case[] {
   const out: Case[] = [];
   const seen = new Map<string, number>();
-  const add = (name: string, c: KilledCase | SilentCase): void => {
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    out.push({ id: `${rule}: ${name}${count > 1 ? ` (${count})` : ""}`, rule, case: c });
+  const add = (rule: string, name: string, c: KilledCase | SilentCase): void => {
+    const id = `${rule}: ${name}`;
+    const count = (seen.get(id) ?? 0) + 1;
+    seen.set(id, count);
+    out.push({ id: count > 1 ? `${id} (${count})` : id, rule, case: c });
   };
-  for (const c of fixture?.killed ?? []) add(c.mutant, c);
-  for (const c of fixture?.silent ?? []) add(c.name, c);
-  for (const base of ["redis-lab", "inferred"]) add(`the base ${base}`, { name: base, edit: [], base });
+  for (const base of ["redis-lab", "inferred"]) add("every rule", `the base ${base}`, { name: base, edit: [], base });
+  for (const [rule, fixture] of fixtures) {
+    for (const c of fixture.killed) add(rule, c.mutant, c);
+    for (const c of fixture.silent) add(rule, c.name, c);
+  }
   return out;
+}
+
+/**
+ * Whether a case is asked about a rule. What the engine itself reports needs a whole run, so only its own cases are; and
+ * what a comment suppresses is not seen here.
+ */
+export function concerns(c: Case, rule: Rule): boolean {
+  return c.rule === rule.id || (c.rule !== SUPPRESSION_RULE && Object.keys(rule.on).length > 0);
 }
 
 export async function loadCase(
@@ -82,6 +93,6 @@ export async function judge(rule: Rule, c: LoadedCase, rules: readonly Rule[]): 
     const run = await check(memoryHost(c.tree), ["/tree"], options);
     found.push(...run.result.diagnostics);
   }
-  const { status, detail } = compareFindings(rule.id, c.case, found, (id) => id === rule.id);
+  const { status, detail } = compareFindings(c.rule, c.case, found, (id) => id === rule.id);
   return GOOD.has(status) ? undefined : `${status}: ${detail}`;
 }

@@ -1,12 +1,6 @@
 /** StrykerJS plugins: the test runner that proves rules by their fixtures, and what is not worth a mutant. */
-import { PluginKind, declareFactoryPlugin, declareValuePlugin, tokens } from "@stryker-mutator/api/plugin";
-import {
-  DryRunStatus,
-  MutantRunStatus,
-  TestStatus,
-  determineHitLimitReached,
-  toMutantRunResult,
-} from "@stryker-mutator/api/test-runner";
+import { declareFactoryPlugin, declareValuePlugin, PluginKind, tokens } from "@stryker-mutator/api/plugin";
+import { DryRunStatus, determineHitLimitReached, MutantRunStatus, TestStatus } from "@stryker-mutator/api/test-runner";
 import { compileRule, loadBase, readBase, readText, ruleFiles, ruleId } from "./bundle.mjs";
 
 const space = (globalThis.__stryker__ ??= {});
@@ -14,16 +8,17 @@ const space = (globalThis.__stryker__ ??= {});
 class FixtureRunner {
   /** Works in the sandbox, which is the current folder. */
   root = process.cwd();
-  /** The cases of the rule that was mutated last. */
-  loaded = { rule: "", cases: [] };
+  /** Cases with their contracts, by id; read when first asked for. */
+  loaded = new Map();
 
   capabilities() {
     return { reloadEnvironment: true };
   }
 
   async init() {
-    const { modules, casesOf, loadCase, judge } = await loadBase(this.root);
-    this.casesOf = casesOf;
+    const { modules, allCases, concerns, loadCase, judge } = await loadBase(this.root);
+    this.all = allCases();
+    this.concerns = concerns;
     this.loadCase = loadCase;
     this.judge = judge;
     this.base = readBase(this.root);
@@ -33,65 +28,67 @@ class FixtureRunner {
     this.rules = [...this.make.values()].map((make) => make());
   }
 
-  async cases(rule) {
-    if (this.loaded.rule !== rule) {
-      this.loaded = { rule, cases: [] };
-      const ids = [...this.make.keys()];
-      const cases = [];
-      for (const c of this.casesOf(rule)) cases.push(await this.loadCase(c, ids, this.base));
-      this.loaded = { rule, cases };
+  async load(c) {
+    let loaded = this.loaded.get(c.id);
+    if (loaded === undefined) {
+      loaded = await this.loadCase(c, [...this.make.keys()], this.base);
+      this.loaded.set(c.id, loaded);
     }
-    return this.loaded.cases;
+    return loaded;
   }
 
-  async prove(rule, wanted, bail) {
-    const tests = [];
-    for (const c of await this.cases(rule.id)) {
-      if (wanted !== undefined && !wanted.has(c.id)) continue;
-      const start = performance.now();
-      space.currentTestId = c.id;
-      const failure = await this.judge(rule, c, this.rules).catch((error) => `crashed: ${error.message}`);
-      space.currentTestId = undefined;
-      tests.push({
-        id: c.id,
-        name: c.id,
-        timeSpentMs: performance.now() - start,
-        ...(failure === undefined
-          ? { status: TestStatus.Success }
-          : { status: TestStatus.Failed, failureMessage: failure }),
-      });
-      if (bail && failure !== undefined) break;
+  /** Whether a rule reports what the cases say of it; its own cases first, until one fails. */
+  async prove(rule, wanted) {
+    const cases = this.all.filter((c) => (wanted?.has(c.id) ?? true) && this.concerns(c, rule));
+    const own = cases.filter((c) => c.rule === rule.id);
+    let count = 0;
+    for (const c of own.concat(cases.filter((c) => c.rule !== rule.id))) {
+      count++;
+      const failure = await this.judgeCase(rule, c);
+      if (failure !== undefined) return { count, id: c.id, failure };
     }
-    return tests;
+    return { count, id: undefined, failure: undefined };
+  }
+
+  async judgeCase(rule, c) {
+    const loaded = await this.load(c);
+    space.currentTestId = c.id;
+    try {
+      return await this.judge(rule, loaded, this.rules);
+    } catch (error) {
+      return `crashed: ${error.message}`;
+    } finally {
+      space.currentTestId = undefined;
+    }
   }
 
   async dryRun({ files }) {
     const wanted = new Set((files ?? []).map((f) => ruleId(f.slice(this.root.length + 1))));
+    const rules = this.rules.filter((r) => wanted.has(r.id));
     const tests = [];
-    for (const rule of this.rules) if (wanted.has(rule.id)) tests.push(...(await this.prove(rule, undefined, false)));
+    for (const c of this.all) {
+      const start = performance.now();
+      let failure;
+      for (const rule of rules) if (this.concerns(c, rule)) failure ??= await this.judgeCase(rule, c);
+      const result =
+        failure === undefined ? { status: TestStatus.Success } : { status: TestStatus.Failed, failureMessage: failure };
+      tests.push({ id: c.id, name: c.id, timeSpentMs: performance.now() - start, ...result });
+    }
     return { status: DryRunStatus.Complete, tests, mutantCoverage: space.mutantCoverage };
   }
 
-  async mutantRun({ activeMutant, sandboxFileName, mutantActivation, testFilter, hitLimit, disableBail }) {
+  async mutantRun({ activeMutant, sandboxFileName, mutantActivation, testFilter, hitLimit }) {
     const id = ruleId(sandboxFileName.slice(this.root.length + 1));
-    await this.cases(id);
+    const original = this.rules.find((r) => r.id === id);
+    const tests = testFilter && new Set(testFilter);
     space.hitCount = hitLimit === undefined ? undefined : 0;
     space.hitLimit = hitLimit;
-    let tests;
+    space.activeMutant = activeMutant.id;
+    let proof;
     try {
-      let rule;
-      if (mutantActivation === "static") {
-        space.activeMutant = activeMutant.id;
-        try {
-          rule = this.make.get(id)();
-        } catch (error) {
-          return { status: MutantRunStatus.Error, errorMessage: `does not load: ${error.message}` };
-        }
-      } else {
-        rule = this.rules.find((r) => r.id === id);
-        space.activeMutant = activeMutant.id;
-      }
-      tests = await this.prove(rule, testFilter && new Set(testFilter), !disableBail);
+      proof = await this.prove(mutantActivation === "static" ? this.make.get(id)() : original, tests);
+    } catch (error) {
+      proof = { count: 1, id: this.all[0].id, failure: `does not load: ${error.message}` };
     } finally {
       space.activeMutant = undefined;
     }
@@ -99,15 +96,19 @@ class FixtureRunner {
     space.hitCount = space.hitLimit = undefined;
     // a mutant without its copy (`slice`) may have changed a contract in place
     if (activeMutant.mutatorName === "MethodExpression") {
-      const again = await this.prove(this.rules.find((r) => r.id === id), undefined, false);
-      if (again.some((t) => t.status === TestStatus.Failed)) this.loaded = { rule: "", cases: [] };
+      if ((await this.prove(original, tests)).failure !== undefined) this.loaded.clear();
     }
-    return timeout ?? toMutantRunResult({ status: DryRunStatus.Complete, tests });
+    if (timeout !== undefined) return timeout;
+    return proof.failure === undefined
+      ? { status: MutantRunStatus.Survived, nrOfTests: proof.count }
+      : { status: MutantRunStatus.Killed, killedBy: [proof.id], failureMessage: proof.failure, nrOfTests: proof.count };
   }
 }
 
 /** Words for people: the whole `docs`, the texts of messages, of related places and of fixes. */
 const WORDS = new Set(["text", "help", "message", "description"]);
+/** Their values are of a union of words. */
+const CLOSED = new Set(["severity", "inferred"]);
 const named = (node, name) => node?.type === "ObjectProperty" && !node.computed && node.key.name === name;
 
 function keyOf(path) {
@@ -123,7 +124,10 @@ const words = {
     const key = keyOf(path);
     if (key === undefined) return undefined;
     const holder = path.parentPath.parentPath?.parent;
-    return WORDS.has(key) || named(holder, "messages") ? "text of a message" : undefined;
+    if (WORDS.has(key) || named(holder, "messages")) return "text of a message";
+    return CLOSED.has(key) && path.node.type === "StringLiteral"
+      ? "a word of a closed type: no other compiles"
+      : undefined;
   },
 };
 

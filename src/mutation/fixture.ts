@@ -20,14 +20,16 @@ export interface Expected {
   readonly says?: string;
   /** The texts that its related places start with: all of them, in order. */
   readonly related?: readonly string[];
-  /** What its fix writes. */
-  readonly fix?: string;
+  /** The line that its fix leaves, without its indentation; false: it offers none. */
+  readonly fix?: string | false;
 }
 
 interface Case {
   readonly edit: FileEdit | readonly FileEdit[];
   /** Findings of other rules (or further ones of this rule) that the same edit causes. */
   readonly also?: readonly Expected[];
+  /** What other rules find of the edit is not asked: it is of one rule's matter, and careless of theirs. */
+  readonly alone?: true;
   /** The tree that is edited: `redis-lab` (declared, the default), or another directory of `fixtures/`. */
   readonly base?: string;
   readonly today?: string;

@@ -153,7 +153,10 @@ async function judge(
   return result(status, detail, diagnostics, primary);
 }
 
-/** What a case says of findings: exactly those that it expects, each at its place. `only`: of these rules. */
+/**
+ * What a case says of findings: exactly those that it expects, each at its place. `only`: of these rules. A case that is
+ * `alone` says nothing of other rules than its own.
+ */
 export function compareFindings(
   rule: string,
   c: KilledCase | SilentCase,
@@ -164,7 +167,7 @@ export function compareFindings(
   const mutant = "mutant" in c ? c : undefined;
   const wanted: Expected[] = [...(c.also ?? [])];
   if (mutant !== undefined) wanted.unshift(Object.assign({}, mutant, { message: mutant.by }));
-  const left = diagnostics.filter((d) => only?.(d.rule) ?? true);
+  const left = diagnostics.filter((d) => (only?.(d.rule) ?? true) && (c.alone === undefined || d.rule === rule));
   let problem: { status: ProofStatus; detail: string } | undefined;
   let primary: Diagnostic | undefined;
   wanted.forEach((e, i) => {
@@ -212,8 +215,18 @@ function otherThan(e: Expected, d: Diagnostic): string | undefined {
     if (texts.length !== related.length || !related.every((text, i) => texts[i]!.startsWith(text)))
       return `relates to ${JSON.stringify(texts)}, not to ${JSON.stringify(related)}`;
   }
-  const fix = d.fix?.edits.map((edit) => edit.newText).join("");
-  return e.fix === undefined || e.fix === fix ? undefined : `writes ${JSON.stringify(fix)}, not "${e.fix}"`;
+  const fixed = lineFixed(d);
+  return e.fix === undefined || e.fix === fixed ? undefined : `leaves ${JSON.stringify(fixed)}, not "${e.fix}"`;
+}
+
+/** The line of a fix's first edit, once that is made. */
+function lineFixed(d: Diagnostic): string | false {
+  const [first] = d.fix?.edits ?? [];
+  if (first === undefined) return false;
+  const { source, start, end } = first.span;
+  const { text } = source;
+  const tail = text.slice(end).split("\n", 1)[0];
+  return (text.slice(text.lastIndexOf("\n", start - 1) + 1, start) + first.newText + tail).trimStart();
 }
 
 /** The text that a finding's span covers. */

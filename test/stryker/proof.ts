@@ -54,7 +54,8 @@ export function allCases(): Case[] {
  * what a comment suppresses is not seen here.
  */
 export function concerns(c: Case, rule: Rule): boolean {
-  return c.rule === rule.id || (c.rule !== SUPPRESSION_RULE && Object.keys(rule.on).length > 0);
+  const all = c.case.alone === undefined && c.rule !== SUPPRESSION_RULE && Object.keys(rule.on).length > 0;
+  return c.rule === rule.id || all;
 }
 
 export async function loadCase(

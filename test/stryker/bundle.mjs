@@ -49,20 +49,28 @@ export async function loadBase(root) {
     outfile,
     logLevel: "error",
   });
-  return createRequire(import.meta.url)(outfile);
+  return evaluateBase(root);
 }
 
-/** A rule's file as a function that evaluates it anew: with the mutant that is active then. */
-export async function compileRule(file, text, modules) {
+/** The bundle that was built last, evaluated anew. */
+export function evaluateBase(root) {
+  const require = createRequire(import.meta.url);
+  const outfile = join(root, "dist/stryker/base.cjs");
+  delete require.cache[outfile];
+  return require(outfile);
+}
+
+/** A rule's file as a function that evaluates it anew: with the mutant that is active then, on the modules of a bundle. */
+export async function compileRule(file, text, shared) {
   const { code } = await transform(text, { loader: "ts", format: "cjs", target: "node20" });
   const evaluate = new Function("require", "module", "exports", code);
-  const require = (name) => {
-    const path = join(dirname(file), name).replace(/js$/, "ts");
-    const found = modules[path];
-    if (found === undefined) throw new Error(`${file} imports ${path}`);
-    return found;
-  };
-  return () => {
+  return (modules = shared) => {
+    const require = (name) => {
+      const path = join(dirname(file), name).replace(/js$/, "ts");
+      const found = modules[path];
+      if (found === undefined) throw new Error(`${file} imports ${path}`);
+      return found;
+    };
     const module = { exports: {} };
     evaluate(require, module, module.exports);
     return { ...module.exports.default, id: ruleId(file) };

@@ -2,16 +2,17 @@
  * Code mutants of the rules by StrykerJS:
  *
  *   npm run mutate -- [--shard 1/4] [PACK | PACK/RULE]...
+ *   npm run mutate -- --model 100      a sample of src/model: ten lines of every thousand
  *
- * Each run adds its files' results to dist/mutation/rules.json; docs/mutation-score.md is written from all of them.
+ * Each run adds its files' results to dist/mutation/; docs/mutation-score.md is written from all of them.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ruleFiles, ruleId } from "./bundle.mjs";
-import { summary } from "./summary.mjs";
+import { filesBelow, ruleFiles, ruleId } from "./bundle.mjs";
+import { page, tableOf } from "./summary.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 const here = join(root, "test/stryker");
@@ -19,7 +20,11 @@ process.chdir(root);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { shard: { type: "string" }, concurrency: { type: "string", default: "2" } },
+  options: {
+    shard: { type: "string" },
+    model: { type: "string" },
+    concurrency: { type: "string", default: "2" },
+  },
 });
 const [part, parts] = (values.shard ?? "1/1").split("/").map(Number);
 if (!(part >= 1 && part <= parts)) throw new Error(`--shard ${values.shard}: it is I/N, from 1/N to N/N`);
@@ -27,6 +32,19 @@ const wanted = (id) => positionals.length === 0 || positionals.some((p) => id ==
 const files = ruleFiles(root)
   .filter((f) => wanted(ruleId(f)))
   .filter((_, i) => i % parts === part - 1);
+/** Every `share`th line of the model, in runs of ten lines. */
+function sample(share) {
+  const out = [];
+  let before = 0;
+  for (const file of filesBelow(root, "src/model")) {
+    const count = readFileSync(file, "utf8").split("\n").length;
+    for (let start = share * 5; start < before + count; start += share * 10) {
+      if (start >= before) out.push(`${file}:${start - before + 1}-${start - before + 10}`);
+    }
+    before += count;
+  }
+  return out;
+}
 if (files.length === 0) throw new Error(`no rule is named ${positionals.join(" ")}`);
 
 if (!existsSync(join(here, "node_modules/@stryker-mutator/core"))) {
@@ -41,9 +59,9 @@ mkdirSync("dist/mutation", { recursive: true });
 const latest = "dist/mutation/latest.json";
 const { Stryker } = await import("@stryker-mutator/core");
 await new Stryker({
-  mutate: files,
+  mutate: values.model === undefined ? files : sample(Number(values.model)),
   plugins: ["./test/stryker/runner.mjs"],
-  testRunner: "fixtures",
+  testRunner: values.model === undefined ? "fixtures" : "model",
   ignorers: ["words"],
   coverageAnalysis: "perTest",
   concurrency: Number(values.concurrency),
@@ -69,14 +87,18 @@ await new Stryker({
   checkers: [],
 }).runMutationTest();
 
-const store = "dist/mutation/rules.json";
-const all = existsSync(store) ? JSON.parse(readFileSync(store, "utf8")) : {};
+const stores = { rules: "dist/mutation/rules.json", model: "dist/mutation/model.json" };
+const read = (store) => (existsSync(store) ? JSON.parse(readFileSync(store, "utf8")) : {});
+const all = read(stores.rules);
+const model = values.model === undefined ? read(stores.model) : {};
+const own = values.model === undefined ? all : model;
 const { files: fresh } = JSON.parse(readFileSync(latest, "utf8"));
 const date = new Date().toISOString().slice(0, 10);
 for (const [file, { source, mutants }] of Object.entries(fresh)) {
   const lines = source.split("\n");
-  all[file] = {
+  own[file] = {
     date,
+    ...(values.model === undefined ? {} : { share: Number(values.model) }),
     mutants: mutants.map((m) => ({
       status: m.status,
       mutator: m.mutatorName,
@@ -90,7 +112,9 @@ for (const [file, { source, mutants }] of Object.entries(fresh)) {
 }
 const existing = new Set(ruleFiles(root));
 for (const file of Object.keys(all)) if (!existing.has(file)) delete all[file];
-writeFileSync(store, JSON.stringify(Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)))));
+const sorted = (results) => Object.fromEntries(Object.entries(results).sort(([a], [b]) => (a < b ? -1 : 1)));
+if (values.model === undefined) writeFileSync(stores.rules, JSON.stringify(sorted(all)));
+else writeFileSync(stores.model, JSON.stringify(sorted(model)));
 
 /** The mutated text, its lines joined. */
 function textOf(lines, { start, end }) {
@@ -101,7 +125,7 @@ function textOf(lines, { start, end }) {
 }
 
 for (const file of Object.keys(fresh)) {
-  for (const m of all[file].mutants) {
+  for (const m of own[file].mutants) {
     if (m.status === "Killed" || m.status === "Ignored" || m.status === "Timeout") continue;
     const short = (text) => (text.length > 110 ? `${text.slice(0, 110)}…` : text);
     console.log(
@@ -109,5 +133,6 @@ for (const file of Object.keys(fresh)) {
     );
   }
 }
-console.log(summary(all, Object.keys(fresh)));
-if (Object.keys(all).length === existing.size) writeFileSync("docs/mutation-score.md", summary(all));
+console.log(tableOf(own, Object.keys(fresh)));
+if (Object.keys(all).length === existing.size)
+  writeFileSync("docs/mutation-score.md", page(sorted(all), sorted(model)));

@@ -73,6 +73,23 @@ export async function loadCase(
   return { id: c.id, rule: c.rule, case: c.case, tree, roots };
 }
 
+/** Loads a case anew and runs all rules over it: what a code mutant of the model is held against. */
+export async function judgeWhole(
+  c: Case,
+  rules: readonly Rule[],
+  base: (name: string) => Tree | undefined,
+): Promise<string | undefined> {
+  const files = base(c.case.base ?? "redis-lab");
+  if (files === undefined) throw new Error(`there is no base "${c.case.base}"`);
+  const tree = applyFileEdits(files, editsOf(c.case.edit));
+  const options = { rules, today: c.case.today ?? TODAY, version: "0.0.0", prepare: prepareParsers };
+  const run = await check(memoryHost(tree), ["/tree"], options);
+  if (run.faults.length > 0) return `fault: ${run.faults[0]}`;
+  if (run.result.crashes.length > 0) return `crashed: ${run.result.crashes[0]!.error.message}`;
+  const { status, detail } = compareFindings(c.rule, c.case, run.result.diagnostics);
+  return GOOD.has(status) ? undefined : `${status}: ${detail}`;
+}
+
 /** Runs one rule over a case. Undefined where it reports exactly what the fixture says of it, else what is wrong. */
 export async function judge(rule: Rule, c: LoadedCase, rules: readonly Rule[]): Promise<string | undefined> {
   const found: Diagnostic[] = [];

@@ -1,7 +1,7 @@
 /** StrykerJS plugins: the test runner that proves rules by their fixtures, and what is not worth a mutant. */
 import { declareFactoryPlugin, declareValuePlugin, PluginKind, tokens } from "@stryker-mutator/api/plugin";
 import { DryRunStatus, determineHitLimitReached, MutantRunStatus, TestStatus } from "@stryker-mutator/api/test-runner";
-import { compileRule, loadBase, readBase, readText, ruleFiles, ruleId } from "./bundle.mjs";
+import { compileRule, evaluateBase, loadBase, readBase, readText, ruleFiles, ruleId } from "./bundle.mjs";
 
 const space = (globalThis.__stryker__ ??= {});
 
@@ -105,6 +105,73 @@ class FixtureRunner {
   }
 }
 
+/** Of the cases that reach a mutant of the model only so many are asked, evenly: each reads its tree anew. */
+const MOST_CASES = 60;
+
+/** Mutants of the model: the whole bundle is evaluated anew for each, and the cases are loaded and linted from their text. */
+class ModelRunner extends FixtureRunner {
+  fresh() {
+    const { modules, judgeWhole } = evaluateBase(this.root);
+    return { rules: [...this.make.values()].map((make) => make(modules)), judgeWhole };
+  }
+
+  async ask(c, { rules, judgeWhole }) {
+    space.currentTestId = c.id;
+    try {
+      return await judgeWhole(c, rules, this.base);
+    } catch (error) {
+      return `crashed: ${error.message}`;
+    } finally {
+      space.currentTestId = undefined;
+    }
+  }
+
+  async dryRun() {
+    const code = this.fresh();
+    const tests = [];
+    for (const c of this.all) {
+      const start = performance.now();
+      const failure = await this.ask(c, code);
+      const result =
+        failure === undefined ? { status: TestStatus.Success } : { status: TestStatus.Failed, failureMessage: failure };
+      tests.push({ id: c.id, name: c.id, timeSpentMs: performance.now() - start, ...result });
+    }
+    return { status: DryRunStatus.Complete, tests, mutantCoverage: space.mutantCoverage };
+  }
+
+  async mutantRun({ activeMutant, mutantActivation, testFilter, hitLimit }) {
+    const tests = testFilter && new Set(testFilter);
+    const reaching = this.all.filter((c) => tests?.has(c.id) ?? true);
+    const step = Math.max(1, reaching.length / MOST_CASES);
+    space.hitCount = hitLimit === undefined ? undefined : 0;
+    space.hitLimit = hitLimit;
+    let count = 0;
+    let killer;
+    let failure;
+    try {
+      if (mutantActivation === "static") space.activeMutant = activeMutant.id;
+      const code = this.fresh();
+      space.activeMutant = activeMutant.id;
+      for (let i = 0; i < reaching.length && failure === undefined; i += step) {
+        killer = reaching[Math.floor(i)].id;
+        failure = await this.ask(reaching[Math.floor(i)], code);
+        count++;
+      }
+    } catch (error) {
+      killer = this.all[0].id;
+      failure = `does not load: ${error.message}`;
+    } finally {
+      space.activeMutant = undefined;
+    }
+    const timeout = determineHitLimitReached(space.hitCount, hitLimit);
+    space.hitCount = space.hitLimit = undefined;
+    if (timeout !== undefined) return timeout;
+    return failure === undefined
+      ? { status: MutantRunStatus.Survived, nrOfTests: count }
+      : { status: MutantRunStatus.Killed, killedBy: [killer], failureMessage: failure, nrOfTests: count };
+  }
+}
+
 /** Words for people: the whole `docs`, the texts of messages, of related places and of fixes. */
 const WORDS = new Set(["text", "help", "message", "description"]);
 /** Their values are of a union of words. */
@@ -136,7 +203,13 @@ function makeRunner() {
 }
 makeRunner.inject = tokens();
 
+function makeModelRunner() {
+  return new ModelRunner();
+}
+makeModelRunner.inject = tokens();
+
 export const strykerPlugins = [
+  declareFactoryPlugin(PluginKind.TestRunner, "model", makeModelRunner),
   declareFactoryPlugin(PluginKind.TestRunner, "fixtures", makeRunner),
   declareValuePlugin(PluginKind.Ignore, "words", words),
 ];

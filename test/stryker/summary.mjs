@@ -17,21 +17,48 @@ const percent = (n) => (n.valid === 0 ? "–" : `${((100 * n.killed) / n.valid).
 const row = (name, n) =>
   `| ${name} | ${percent(n)} | ${n.killed} | ${n.survived} | ${n.none} | ${n.ignored} | ${n.invalid} |`;
 
-/** `all`: results by file; `only`: a table of these files alone. */
-export function summary(all, only) {
-  const files = only ?? Object.keys(all);
-  const groups = new Map();
-  for (const file of files) {
-    const name = only === undefined ? file.split("/")[1] : file.replace(/^rules\/|\.ts$/g, "");
-    groups.set(name, [...(groups.get(name) ?? []), ...all[file].mutants]);
-  }
-  const table = [
-    `| ${only === undefined ? "pack" : "rule"} | score | killed | survived | no coverage | ignored | invalid |`,
+function table(kind, groups) {
+  return [
+    `| ${kind} | score | killed | survived | no coverage | ignored | invalid |`,
     "|---|--:|--:|--:|--:|--:|--:|",
     ...[...groups].map(([name, mutants]) => row(name, count(mutants))),
     row("**all**", count([...groups.values()].flat())),
   ].join("\n");
-  if (only !== undefined) return table;
+}
+
+/** Results of files, each file a row. */
+export function tableOf(all, files) {
+  return table("file", new Map(files.map((file) => [file, all[file].mutants])));
+}
+
+function grouped(all, nameOf) {
+  const groups = new Map();
+  for (const [file, { mutants }] of Object.entries(all)) {
+    const name = nameOf(file);
+    groups.set(name, [...(groups.get(name) ?? []), ...mutants]);
+  }
+  return groups;
+}
+
+function ofModel(model) {
+  const results = Object.values(model);
+  if (results.length === 0) return "";
+  const { date, share } = results[0];
+  const folder = (file) => (file.split("/").length > 3 ? file.split("/").slice(0, 3).join("/") : "src/model");
+  return `
+## A sample of the model
+
+${table("folder", grouped(model, folder))}
+
+Run: ${date}, one line of ${share} of \`src/model\`, in runs of ten lines, by \`npm run mutate -- --model ${share}\`. For each mutant the bundle is evaluated
+anew, and at most sixty of the cases that reach it are read and linted from their text, so the number is a lower bound of what the fixtures alone
+notice; the tests of the model itself are not asked.
+`;
+}
+
+/** The page. `all`: results of the rules by file; `model`: those of the sample. */
+export function page(all, model) {
+  const files = Object.keys(all);
   const dates = files.map((f) => all[f].date).sort();
   const when = dates[0] === dates.at(-1) ? dates[0] : `${dates[0]} to ${dates.at(-1)}`;
   return `# Code mutants of the rules
@@ -39,7 +66,10 @@ export function summary(all, only) {
 Written by \`npm run mutate\`. [StrykerJS](https://stryker-mutator.io) changes the code of each rule in \`rules/\`, one place at a time, and the
 fixtures must notice. The score is the share of the changes that they notice.
 
-${table}
+${table(
+  "pack",
+  grouped(all, (file) => file.split("/")[1]),
+)}
 
 Run: ${when}, ${files.length} rules, all of their mutants.
 
@@ -54,7 +84,7 @@ A case is asked about the rule whose fixture it is in, and about every other rul
 fixture is asked about its own rule only. What counts is what the fixture states: the message, the text at its place, its file, and where the case
 says so its severity, a part of its text (\`says\`), its related places (\`related\`) and the line that its fix leaves (\`fix\`). Both unchanged bases are
 cases too. Tests outside the fixtures are not asked.
-
+${ofModel(model)}
 ## Running it
 
 \`\`\`sh

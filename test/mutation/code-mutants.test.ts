@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import stableIdentity from "../../rules/k8s/stable-identity.js";
 import type { Rule } from "../../src/engine/rule.js";
-import { allCases, concerns, judge, loadCase } from "../stryker/proof.js";
+import { allCases, concerns, judge, judgeWhole, loadCase } from "../stryker/proof.js";
 import { fixtureBase } from "../support.js";
 
 const right: Rule = Object.assign({ id: "k8s/stable-identity" }, stableIdentity);
@@ -45,6 +45,14 @@ describe("the proof of code mutants", () => {
 
   it("kills a rule that throws, on every base", async () => {
     expect(await verdicts(throwing, [other])).toEqual(["crashed: changed"]);
+  });
+
+  it("sees the same of a contract that is read anew, as for mutants of the model", async () => {
+    const found = cases.find((c) => c.id === own)!;
+    expect(await judgeWhole(found, [right], fixtureBase)).toBeUndefined();
+    expect(await judgeWhole(found, [silent], fixtureBase)).toBe(
+      "Survived: nothing reported k8s/stable-identity (headed)",
+    );
   });
 
   it("asks a case about other rules than its own, unless it is alone", () => {

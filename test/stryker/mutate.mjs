@@ -4,7 +4,7 @@
  *   npm run mutate -- [--shard 1/4] [PACK | PACK/RULE]...
  *   npm run mutate -- --model 100      a sample of src/model: ten lines of every thousand
  *
- * Each run adds its files' results to dist/mutation/; docs/mutation-score.md is written from all of them.
+ * Each run adds its files' results to coverage/mutation/; docs/mutation-score.md is written from all of them.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -55,8 +55,8 @@ if (!existsSync(join(here, "node_modules/@stryker-mutator/core"))) {
   if (status !== 0) process.exit(1);
 }
 
-mkdirSync("dist/mutation", { recursive: true });
-const latest = "dist/mutation/latest.json";
+mkdirSync("coverage/mutation", { recursive: true });
+const latest = "coverage/mutation/latest.json";
 const { Stryker } = await import("@stryker-mutator/core");
 await new Stryker({
   mutate: values.model === undefined ? files : sample(Number(values.model)),
@@ -87,7 +87,7 @@ await new Stryker({
   checkers: [],
 }).runMutationTest();
 
-const stores = { rules: "dist/mutation/rules.json", model: "dist/mutation/model.json" };
+const stores = { rules: "coverage/mutation/rules.json", model: "coverage/mutation/model.json" };
 const read = (store) => (existsSync(store) ? JSON.parse(readFileSync(store, "utf8")) : {});
 const all = read(stores.rules);
 const model = values.model === undefined ? read(stores.model) : {};

@@ -94,7 +94,7 @@ npm run mutate -- k8s acl/wiring            # a pack, a rule
 \`\`\`
 
 The first run installs StrykerJS below \`test/stryker\`; nothing else needs it, and neither \`npm test\` nor CI runs it. Every run lists what survived,
-keeps its files' results in \`dist/mutation/rules.json\`, and writes this page once all rules have results there. The runner
+keeps its files' results in \`coverage/mutation/rules.json\`, and writes this page once all rules have results there. The runner
 (\`test/stryker/runner.mjs\`) bundles the sources once, reads the contracts of all cases once, and per mutant runs the one rule that it is in.
 `;
 }

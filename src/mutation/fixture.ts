@@ -16,24 +16,29 @@ export interface Expected {
   /** Default: the file of the mutant's first edit. */
   readonly file?: string;
   readonly severity?: Severity;
+  /** A part of the message. */
+  readonly says?: string;
+  /** The texts that its related places start with: all of them, in order. */
+  readonly related?: readonly string[];
+  /** The line that its fix leaves, without its indentation; false: it offers none. */
+  readonly fix?: string | false;
 }
 
 interface Case {
   readonly edit: FileEdit | readonly FileEdit[];
   /** Findings of other rules (or further ones of this rule) that the same edit causes. */
   readonly also?: readonly Expected[];
+  /** What other rules find of the edit is not asked: it is of one rule's matter, and careless of theirs. */
+  readonly alone?: true;
   /** The tree that is edited: `redis-lab` (declared, the default), or another directory of `fixtures/`. */
   readonly base?: string;
   readonly today?: string;
 }
 
-export interface KilledCase extends Case {
+export interface KilledCase extends Case, Omit<Expected, "rule" | "message"> {
   readonly mutant: string;
   /** The message of this rule that must report it. */
   readonly by: string;
-  readonly at: string;
-  readonly file?: string;
-  readonly severity?: Severity;
 }
 
 export interface SilentCase extends Case {

@@ -25,10 +25,19 @@ export interface TreeResult {
 
 /**
  * `Killed`: exactly the expected findings. `Survived`: the primary finding is missing. `Surplus`: more findings than
- * expected. `WrongPlace`: the message came elsewhere. `Missing`: an `also` finding is missing. `Invalid`: the edit does not
+ * expected. `WrongPlace`: the message came elsewhere; `WrongText`: with another text, related place or fix. `Missing`: an `also` finding is missing. `Invalid`: the edit does not
  * apply, or the tree cannot be loaded. `Silent`: a boundary case without findings; `Noisy`: one with.
  */
-export type ProofStatus = "Killed" | "Survived" | "Surplus" | "WrongPlace" | "Missing" | "Invalid" | "Silent" | "Noisy";
+export type ProofStatus =
+  | "Killed"
+  | "Survived"
+  | "Surplus"
+  | "WrongPlace"
+  | "WrongText"
+  | "Missing"
+  | "Invalid"
+  | "Silent"
+  | "Noisy";
 
 export interface ProofResult {
   readonly rule: string;
@@ -140,32 +149,40 @@ async function judge(
   if (crashes.length > 0)
     return result("Invalid", `${crashes[0]!.rule} crashed: ${crashes[0]!.error.stack}`, diagnostics);
 
-  const file = edits[0]?.file ?? "";
-  const expected: Required<Pick<Expected, "rule" | "message" | "at" | "file">>[] & { severity?: string }[] = [];
-  const severities: (string | undefined)[] = [];
-  const expect = (e: Expected): void => {
-    expected.push({ rule: e.rule ?? rule.id, message: e.message, at: e.at, file: e.file ?? file });
-    severities.push(e.severity);
-  };
-  if (mutant !== undefined)
-    expect({
-      message: mutant.by,
-      at: mutant.at,
-      ...(mutant.file === undefined ? {} : { file: mutant.file }),
-      ...(mutant.severity === undefined ? {} : { severity: mutant.severity }),
-    });
-  for (const e of c.also ?? []) expect(e);
+  const { status, detail, primary } = compareFindings(rule.id, c, diagnostics);
+  return result(status, detail, diagnostics, primary);
+}
 
-  const left = [...diagnostics];
+/**
+ * What a case says of findings: exactly those that it expects, each at its place. `only`: of these rules. A case that is
+ * `alone` says nothing of other rules than its own.
+ */
+export function compareFindings(
+  rule: string,
+  c: KilledCase | SilentCase,
+  diagnostics: readonly Diagnostic[],
+  only?: (rule: string) => boolean,
+): { readonly status: ProofStatus; readonly detail: string | undefined; readonly primary: Diagnostic | undefined } {
+  const file = editsOf(c.edit)[0]?.file ?? "";
+  const mutant = "mutant" in c ? c : undefined;
+  const wanted: Expected[] = [...(c.also ?? [])];
+  if (mutant !== undefined) wanted.unshift(Object.assign({}, mutant, { message: mutant.by }));
+  const left = diagnostics.filter((d) => (only?.(d.rule) ?? true) && (c.alone === undefined || d.rule === rule));
   let problem: { status: ProofStatus; detail: string } | undefined;
   let primary: Diagnostic | undefined;
-  expected.forEach((e, i) => {
+  wanted.forEach((e, i) => {
+    const id = e.rule ?? rule;
+    if (only?.(id) === false) return;
+    const where = e.file ?? file;
     const fits = (d: Diagnostic): boolean =>
-      d.rule === e.rule && d.messageId === e.message && (severities[i] === undefined || d.severity === severities[i]);
-    const found = left.findIndex((d) => fits(d) && d.at.source.file === e.file && textAt(d).startsWith(e.at));
+      d.rule === id && d.messageId === e.message && (e.severity === undefined || d.severity === e.severity);
+    const found = left.findIndex((d) => fits(d) && d.at.source.file === where && textAt(d).startsWith(e.at));
     if (found >= 0) {
-      if (i === 0 && mutant !== undefined) primary = left[found];
+      const d = left[found]!;
+      if (i === 0 && mutant !== undefined) primary = d;
       left.splice(found, 1);
+      const other = otherThan(e, d);
+      if (other !== undefined) problem ??= { status: "WrongText", detail: `${id} (${e.message}) ${other}` };
       return;
     }
     const elsewhere = left.findIndex(fits);
@@ -174,19 +191,42 @@ async function judge(
       left.splice(elsewhere, 1);
       problem ??= {
         status: "WrongPlace",
-        detail: `${e.rule} (${e.message}) is at ${show(d)}, not at ${e.file} "${e.at}"`,
+        detail: `${id} (${e.message}) is at ${show(d)}, not at ${where} "${e.at}"`,
       };
     } else if (i === 0 && mutant !== undefined)
       problem = {
         status: "Survived",
-        detail: `nothing reported ${e.rule} (${e.message})${left.length > 0 ? `; reported were ${left.map(show).join(", ")}` : ""}`,
+        detail: `nothing reported ${id} (${e.message})${left.length > 0 ? `; reported were ${left.map(show).join(", ")}` : ""}`,
       };
-    else problem ??= { status: "Missing", detail: `${e.rule} (${e.message}) did not report` };
+    else problem ??= { status: "Missing", detail: `${id} (${e.message}) did not report` };
   });
-  if (problem !== undefined) return result(problem.status, problem.detail, diagnostics, primary);
+  if (problem !== undefined) return { ...problem, primary };
   if (left.length > 0)
-    return result(mutant === undefined ? "Noisy" : "Surplus", left.map(show).join("; "), diagnostics, primary);
-  return result(mutant === undefined ? "Silent" : "Killed", undefined, diagnostics, primary);
+    return { status: mutant === undefined ? "Noisy" : "Surplus", detail: left.map(show).join("; "), primary };
+  return { status: mutant === undefined ? "Silent" : "Killed", detail: undefined, primary };
+}
+
+/** What of a finding at the right place is not as expected. */
+function otherThan(e: Expected, d: Diagnostic): string | undefined {
+  if (e.says !== undefined && !d.message.includes(e.says)) return `says "${d.message}", not "${e.says}"`;
+  if (e.related !== undefined) {
+    const texts = d.related.map((r) => r.at.source.slice(r.at));
+    const { related } = e;
+    if (texts.length !== related.length || !related.every((text, i) => texts[i]!.startsWith(text)))
+      return `relates to ${JSON.stringify(texts)}, not to ${JSON.stringify(related)}`;
+  }
+  const fixed = lineFixed(d);
+  return e.fix === undefined || e.fix === fixed ? undefined : `leaves ${JSON.stringify(fixed)}, not "${e.fix}"`;
+}
+
+/** The line of a fix's first edit, once that is made. */
+function lineFixed(d: Diagnostic): string | false {
+  const [first] = d.fix?.edits ?? [];
+  if (first === undefined) return false;
+  const { source, start, end } = first.span;
+  const { text } = source;
+  const tail = text.slice(end).split("\n", 1)[0];
+  return (text.slice(text.lastIndexOf("\n", start - 1) + 1, start) + first.newText + tail).trimStart();
 }
 
 /** The text that a finding's span covers. */

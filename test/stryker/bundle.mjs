@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { build, transform } from "esbuild";
-import { esbuildRaw, esbuildValidators } from "../../src/dev/validators.mjs";
+import { esbuildData, esbuildValidators } from "../../src/dev/validators.mjs";
 
 const SHARED = ["src/model", "src/text", "src/document", "src/engine"];
 
@@ -45,7 +45,7 @@ export async function loadBase(root) {
     external: ["ts-morph", "web-tree-sitter", "luaparse", "@dagrejs/dagre"],
     alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") },
     define: { "import.meta.dirname": "__dirname" },
-    plugins: [esbuildRaw, esbuildValidators],
+    plugins: [esbuildData, esbuildValidators],
     outfile,
     logLevel: "error",
   });

@@ -5,20 +5,21 @@ const fs = require("node:fs");
 const path = require("node:path");
 const vm = require("node:vm");
 
-// A run of a tenth of a second gains nothing from optimised or baseline code, whose compilation costs a sixth of it, and nothing
-// from marking beside it, which takes the same core. Of 10,000 documents V8 would keep half as much garbage as there is to keep.
-// Fresh memory costs more than collecting a small young generation once more, until there is much to read.
+// A run of a tenth of a second gains nothing from optimised or baseline code, whose compilation costs a sixth of it, from type
+// feedback of what runs a few times, or from collecting and marking beside it, which take the same cores. Fresh memory costs more
+// than collecting a small young generation once more. Where much is read, the young generation grows and is collected by all
+// cores; of 10,000 documents V8 would keep half as much garbage as there is to keep.
 const v8 = require("node:v8");
-v8.setFlagsFromString(
-  "--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50 --semi-space-growth-factor=1",
-);
-let growth = 1;
-process.once("quorumlint:large", () => grow(2));
+v8.setFlagsFromString("--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50");
+const SMALL = "--semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
+const LARGE = "--semi-space-growth-factor=2 --parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=8";
+let size;
+resize(SMALL);
+process.once("quorumlint:large", () => resize(LARGE));
 
-/** V8 takes a code cache only under the flags that it was made with. */
-function grow(factor) {
-  if (growth !== factor) v8.setFlagsFromString(`--semi-space-growth-factor=${factor}`);
-  growth = factor;
+function resize(flags) {
+  if (size !== flags) v8.setFlagsFromString(flags);
+  size = flags;
 }
 
 const dist = path.join(__dirname, "..", "dist");
@@ -48,10 +49,11 @@ function load(name) {
   try {
     cachedData = read(cacheFile, fs.statSync(cacheFile));
   } catch {}
-  const before = growth;
-  grow(1);
+  // V8 takes a code cache only under the flags that it was made with
+  const before = size;
+  resize(SMALL);
   const script = new vm.Script(source, { filename: file, cachedData });
-  grow(before);
+  resize(before);
   const loaded = { exports: {} };
   const resolve = (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id));
   script.runInThisContext()(loaded.exports, resolve, loaded, file, dist);
@@ -62,7 +64,7 @@ function load(name) {
 /** Keeps the code cache, with what the run compiled; a folder that cannot be written is no fault. */
 function keep(script, cacheFile) {
   try {
-    grow(1);
+    resize(SMALL);
     const data = script.createCachedData();
     fs.mkdirSync(path.dirname(cacheFile), { recursive: true });
     fs.writeFileSync(`${cacheFile}.${process.pid}`, data);

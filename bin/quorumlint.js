@@ -11,7 +11,8 @@ const vm = require("node:vm");
 // cores; of 10,000 documents V8 would keep half as much garbage as there is to keep.
 const v8 = require("node:v8");
 v8.setFlagsFromString("--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50");
-const SMALL = "--semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
+const SMALL =
+  "--semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
 const LARGE = "--semi-space-growth-factor=2 --parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=8";
 let size;
 resize(SMALL);

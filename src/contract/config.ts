@@ -208,7 +208,9 @@ function knownKeys(path: Path): string[] {
 function alternatives(s: Schema): Schema[] {
   const ref = s["$ref"];
   if (typeof ref === "string") {
-    const target = ((contractSchema() as Schema)["definitions"] as Record<string, unknown>)[ref.slice("#/definitions/".length)];
+    const target = ((contractSchema() as Schema)["definitions"] as Record<string, unknown>)[
+      ref.slice("#/definitions/".length)
+    ];
     return target === undefined ? [] : alternatives(target as Schema);
   }
   const any = s["anyOf"];

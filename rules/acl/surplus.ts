@@ -40,7 +40,7 @@ export default defineRule({
     Contract(contract, { report }) {
       if (!contract.declared || contract.config.programs === undefined) return;
       const users = new Map<NonNullable<Runner["user"]>, { runner: Runner; programs: Program[] }>();
-      let complete = contract.programs.sets.length > 0;
+      let complete = true;
       for (const set of contract.programs.sets) {
         // without a manifest nobody says what the set needs
         complete &&= set.manifest !== undefined && contract.programs.faultsOf(set).length === 0;

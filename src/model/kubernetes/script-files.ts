@@ -15,6 +15,7 @@ import {
   testOf,
 } from "../shell/index.js";
 import { missingFile, UNMOUNTED } from "./pod-writes.js";
+import { mayNotRun } from "./script-switch.js";
 import { type Command, type Container, normalizePath } from "./workload.js";
 
 export interface FileFault {
@@ -40,7 +41,7 @@ export function fileFaults(contract: Contract, command: Command): FileFault[] {
     out.push({ kind, path, why, place });
   };
   for (const invocation of program.invocations) {
-    if (!invocation.reached) continue;
+    if (mayNotRun(invocation, container)) continue;
     const asked = askedFor(invocation, probe);
     if (asked.length === 0 && !mayFault(invocation)) continue;
     for (const path of asked) add("never", path, missingFile(contract, container, path), invocation.place);

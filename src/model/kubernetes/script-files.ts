@@ -80,6 +80,13 @@ function mayFault(invocation: Invocation): boolean {
 
 const SILENT = new Set(["echo", "printf", "sleep", "exit", "set", "export", "true", "false", ":", "date", "redis-cli"]);
 
+const SHELL = /^(?:ba|da|a)?sh$/;
+
+/** In a script: what the manifest itself names is the matter of k8s/start-command. */
+function isNested({ frames }: Invocation): boolean {
+  return frames.some(({ flow }) => flow.type === "sub" && flow.shell !== undefined);
+}
+
 /** Known absolute paths that a command opens for reading; `fresh`: what it renames away is made anew each time. */
 function filesRead(invocation: Invocation): { path: string; fresh: boolean }[] {
   const { name, command } = invocation;
@@ -92,6 +99,9 @@ function filesRead(invocation: Invocation): { path: string; fresh: boolean }[] {
     const end = command.findIndex((a, i) => i > 0 && /^[-(!]/.test(a.known ?? "x"));
     all(command.slice(1, end < 0 ? undefined : end));
   } else if (name === "." || name === "source") all(command.slice(1, 2));
+  else if (isNested(invocation) && command[0]?.known?.startsWith("/") && !SHELL.test(name ?? "")) all([command[0]]);
+  else if (isNested(invocation) && SHELL.test(name ?? "") && !(command[1]?.known ?? "-").startsWith("-"))
+    all(command.slice(1, 2));
   else if (READERS.has(name ?? "")) all(command.slice(1).filter((a) => a.known?.startsWith("/")));
   else if (name === "sed") all(sedCall(command).files);
   else if (name === "cp" || name === "mv") {

@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { portList } from "../../src/model/kubernetes/pod-ports.js";
+import { mayNotRun } from "../../src/model/kubernetes/script-switch.js";
 import { missingMaterial, portsFor, wrongHosts } from "../../src/model/redis/client-reach.js";
 import { tlsFaults } from "../../src/model/redis/client-tls.js";
 import { clientCalls } from "../../src/model/redis/clients.js";
@@ -43,7 +44,7 @@ export default defineRule({
         const probe = container.probes.some((p) => p.command === command);
         for (const client of clientCalls(command, contract)) {
           const { call, target } = client;
-          if (!call.invocation.reached) continue;
+          if (mayNotRun(call.invocation, container)) continue;
           const { place } = call.invocation;
           for (const { path, why, place } of missingMaterial(client, contract))
             report("file", { where, path, why }, place);

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { mayBeSeeded } from "../../src/model/kubernetes/pod-writes.js";
 import { configHome } from "../../src/model/redis/config-home.js";
 
 export default defineRule({
@@ -48,8 +49,10 @@ export default defineRule({
       }
       if (home.kind === "volatile") report("volatile", data, home.mount?.place ?? home.place);
       else if (home.kind === "shared") report("shared", data, home.place, { related });
-      if (home.seeds.length === 0 && home.kind !== "unknown" && home.kind !== "shared" && home.mount !== undefined)
-        report("unseeded", data, home.place, { related });
+      if (home.seeds.length === 0 && home.kind !== "unknown" && home.kind !== "shared" && home.mount !== undefined) {
+        if (!mayBeSeeded(contract, home.container, home.mount, home.path))
+          report("unseeded", data, home.place, { related });
+      }
       for (const { container, verdict } of home.seeds) {
         const by = container.title;
         if (verdict.kind === "overwrites") report("overwritten", { by, path: home.path }, verdict.by.place);

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { mayBeSeeded } from "../../src/model/kubernetes/pod-writes.js";
 import { type ConfigHome, configHome } from "../../src/model/redis/config-home.js";
 
 const REASONS: Readonly<Record<NonNullable<ConfigHome["obstacle"]>, string>> = {
@@ -66,7 +67,8 @@ export default defineRule({
         });
       else if (kind === "shared") report("shared", data, home.place, { related });
       if (kind === "unknown") return;
-      if (home.seeds.length === 0) report("unseeded", data, home.place, { related });
+      if (home.seeds.length === 0 && (mount === undefined || !mayBeSeeded(contract, home.container, mount, path)))
+        report("unseeded", data, home.place, { related });
       for (const { container, verdict } of home.seeds) {
         const by = container.title;
         if (verdict.kind === "overwrites") report("overwritten", { by, path }, verdict.by.place);

@@ -5,7 +5,7 @@ import { pathIn } from "../redis/config-home.js";
 import { editsOf, type Invocation, isPath, type ShellProgram, type Text } from "../shell/index.js";
 import { hasToken } from "../value.js";
 import { podFile } from "./pod-file.js";
-import { type Container, normalizePath, type Volume } from "./workload.js";
+import { type Container, type Mount, normalizePath, type Volume } from "./workload.js";
 
 /** Why a file is not there that no volume holds. */
 export const UNMOUNTED = "no volume is mounted there";
@@ -46,6 +46,17 @@ export function missingFile(
     if (own !== undefined && mayWrite(contract, other, own, mount!.name, when.fresh !== true)) return undefined;
   }
   return `nothing in the pod writes it`;
+}
+
+/** Whether something that runs before a container, or it itself, may write a file of one of its volumes. */
+export function mayBeSeeded(contract: Contract, container: Container, mount: Mount, path: string): boolean {
+  return container.workload.containers.some((other) => {
+    if (other !== container && other.kind !== "init") return false;
+    // the official images start a server, which makes no configuration
+    if (other.entrypoint === undefined && isOfficialImage(other.image)) return false;
+    const own = pathIn(other, container, mount, path);
+    return own !== undefined && mayWrite(contract, other, own, mount.name, false);
+  });
 }
 
 /** An emptyDir; so is a volume that names no source. */

@@ -15,6 +15,7 @@ import {
   testOf,
 } from "../shell/index.js";
 import { missingFile, UNMOUNTED } from "./pod-writes.js";
+import { mayNotRun } from "./script-switch.js";
 import { type Command, type Container, normalizePath } from "./workload.js";
 
 export interface FileFault {
@@ -40,7 +41,7 @@ export function fileFaults(contract: Contract, command: Command): FileFault[] {
     out.push({ kind, path, why, place });
   };
   for (const invocation of program.invocations) {
-    if (!invocation.reached) continue;
+    if (mayNotRun(invocation, container)) continue;
     const asked = askedFor(invocation, probe);
     if (asked.length === 0 && !mayFault(invocation)) continue;
     for (const path of asked) add("never", path, missingFile(contract, container, path), invocation.place);
@@ -79,6 +80,13 @@ function mayFault(invocation: Invocation): boolean {
 
 const SILENT = new Set(["echo", "printf", "sleep", "exit", "set", "export", "true", "false", ":", "date", "redis-cli"]);
 
+const SHELL = /^(?:ba|da|a)?sh$/;
+
+/** In a script: what the manifest itself names is the matter of k8s/start-command. */
+function isNested({ frames }: Invocation): boolean {
+  return frames.some(({ flow }) => flow.type === "sub" && flow.shell !== undefined);
+}
+
 /** Known absolute paths that a command opens for reading; `fresh`: what it renames away is made anew each time. */
 function filesRead(invocation: Invocation): { path: string; fresh: boolean }[] {
   const { name, command } = invocation;
@@ -91,6 +99,9 @@ function filesRead(invocation: Invocation): { path: string; fresh: boolean }[] {
     const end = command.findIndex((a, i) => i > 0 && /^[-(!]/.test(a.known ?? "x"));
     all(command.slice(1, end < 0 ? undefined : end));
   } else if (name === "." || name === "source") all(command.slice(1, 2));
+  else if (isNested(invocation) && command[0]?.known?.startsWith("/") && !SHELL.test(name ?? "")) all([command[0]]);
+  else if (isNested(invocation) && SHELL.test(name ?? "") && !(command[1]?.known ?? "-").startsWith("-"))
+    all(command.slice(1, 2));
   else if (READERS.has(name ?? "")) all(command.slice(1).filter((a) => a.known?.startsWith("/")));
   else if (name === "sed") all(sedCall(command).files);
   else if (name === "cp" || name === "mv") {

@@ -2,7 +2,7 @@
 import type { Contract } from "../contract.js";
 import { isOfficialImage } from "../image.js";
 import type { Place } from "../place.js";
-import { type Arg, type Hole, type Invocation, type ShellProgram, type Text, testOf } from "../shell/index.js";
+import { type Arg, type Hole, type Invocation, isDead, type ShellProgram, type Text, testOf } from "../shell/index.js";
 import type { Command, Container } from "./workload.js";
 
 /** `unset`: nobody sets it, and `set -u` is on. `empty`: its entry in `env` has no value. */
@@ -73,11 +73,13 @@ function readUses(program: ShellProgram): Use[] {
   for (const invocation of program.invocations) {
     for (const fact of [...invocation.assigns, ...invocation.environment]) set.add(fact.name);
     for (const { flow } of invocation.frames) {
+      if (flow.type === "case") assignedInside(flow.subject, set);
       if (flow.type !== "for") continue;
       set.add(flow.name);
       for (const m of (flow.arithmetic ?? "").matchAll(/[A-Za-z_]\w*/g)) set.add(m[0]);
     }
     const { name, command } = invocation;
+    if (namesUnknown(invocation)) return [];
     // read, getopts, let, eval, printf -v: any word may be a name, or hold one
     if (
       /^(?:read|mapfile|readarray|getopts|let|eval|printf|\(\(|export|local|declare|typeset|readonly|unset)$/.test(
@@ -98,6 +100,21 @@ function readUses(program: ShellProgram): Use[] {
   return collect(program, set, strict);
 }
 
+/** `eval "$(program)"`, `export "$name=$value"`, `read $names`: any variable may be set. */
+function namesUnknown({ command }: Invocation): boolean {
+  const name = command[0]?.known ?? "";
+  const isOpen = (arg: Text): boolean =>
+    arg.known === undefined && !(typeof arg.pieces[0] === "string" && /^[A-Za-z_]\w*\+?=/.test(arg.pieces[0]));
+  if (name === "printf") return command[1]?.known === "-v" && command[2]?.known === undefined;
+  return /^(?:read|mapfile|readarray|eval|export|local|declare|typeset|readonly)$/.test(name)
+    ? command.slice(1).some(isOpen)
+    : false;
+}
+
+function inEval({ frames }: Invocation): boolean {
+  return frames.some(({ flow }) => flow.type === "run" && flow.invocation?.nested === "eval");
+}
+
 function withoutStrict(program: ShellProgram, set: Set<string>): Use[] {
   return collect(program, set, []);
 }
@@ -105,7 +122,8 @@ function withoutStrict(program: ShellProgram, set: Set<string>): Use[] {
 function collect(program: ShellProgram, set: ReadonlySet<string>, strict: readonly Invocation[]): Use[] {
   const out: Use[] = [];
   for (const invocation of program.invocations) {
-    if (!invocation.reached) continue;
+    // in `eval "x=\$NAME_$n"` the name goes on where the text of the script ends
+    if (!invocation.reached || inEval(invocation) || isDead(invocation)) continue;
     const on = strict.some((s) => s.order < invocation.order && holdsFor(s, invocation));
     const tested = testOf(invocation) !== undefined;
     for (const text of texts(invocation)) {
@@ -137,16 +155,18 @@ function plain(text: Text): string[] {
   return text.pieces.flatMap((piece) => {
     if (typeof piece === "string" || piece.kind !== "variable" || piece.name === undefined) return [];
     const { name, op, fallback, kubelet, options }: Hole = piece;
-    const open = op === undefined && fallback === undefined && kubelet !== true && options === undefined;
+    const bare = op === undefined || /^[#%]/.test(op);
+    const open = bare && fallback === undefined && kubelet !== true && options === undefined;
     return open && /^[A-Za-z_]\w*$/.test(name) ? [name] : [];
   });
 }
 
-/** `${NAME:=value}` and arithmetic. */
+/** `${NAME:=value}`, arithmetic, and names that the script knows may be unset: `${NAME:-}`, `${NAME+x}`. */
 function assignedInside(text: Text, set: Set<string>): void {
   for (const piece of text.pieces) {
     if (typeof piece === "string") continue;
-    if (piece.fallback !== undefined && piece.name !== undefined) set.add(piece.name);
+    const optional = piece.fallback !== undefined || /^:?\+/.test(piece.op ?? "");
+    if (optional && piece.name !== undefined) set.add(piece.name);
     if (piece.kind === "arithmetic")
       for (const m of (piece.name ?? "").matchAll(/([A-Za-z_]\w*)\s*[-+*/%]?=/g)) set.add(m[1]!);
   }

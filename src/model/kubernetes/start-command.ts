@@ -70,7 +70,14 @@ export function startProblem(contract: Contract, command: Command): StartProblem
     const { stdin, tty } = container.spec;
     return readsInput || stdin === true || tty === true ? undefined : problem("nothing", first);
   }
-  if (runsText || !isPlain(operand)) return undefined;
+  if (runsText) {
+    // a text that is nothing but a program; whether it is there is the matter of k8s/script-file
+    const path = /^\s*(?:exec\s+)?(\/[\w./-]+)\s*$/.exec(operand.text)?.[1];
+    return path !== undefined && operand.scalar && isUnrunnable(contract, container, path)
+      ? { ...problem("permission", operand), word: path }
+      : undefined;
+  }
+  if (!isPlain(operand)) return undefined;
   if (/[\s|;&<>]/.test(operand.text)) return problem("untold", operand);
   const why = missingFile(contract, container, operand.text, start);
   return why === undefined ? undefined : problem("absent", operand, why);
@@ -78,6 +85,11 @@ export function startProblem(contract: Contract, command: Command): StartProblem
 
 function isPlain(word: Command["words"][number]): boolean {
   return word.scalar && word.text !== "" && !hasToken(word.text) && !word.text.includes("$(");
+}
+
+/** The file may be there, and may not be run. */
+function isUnrunnable(contract: Contract, container: Container, path: string): boolean {
+  return notExecutable(container, path) && missingFile(contract, container, path) === undefined;
 }
 
 /** A file of a ConfigMap or Secret is 0644 unless its volume says otherwise: it can be read by a shell, not run. */

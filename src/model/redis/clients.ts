@@ -1,7 +1,8 @@
 /** Commands that probes, hooks and scripts send to the contract's servers: to whom, as whom. */
 import type { Contract } from "../contract.js";
+import { planeListeners } from "../kubernetes/pod-ports.js";
 import type { Command, Container } from "../kubernetes/workload.js";
-import type { Plane } from "../plane.js";
+import { PLANE_PORT, type Plane } from "../plane.js";
 import {
   contentOf,
   type RedisCall,
@@ -65,9 +66,12 @@ function targetOf(call: RedisCall, container: Container, contract: Contract): Pl
   if (host === undefined || LOOPBACK.test(host) || /^\$\{?(?:HOSTNAME|POD_NAME|POD_IP)\}?$/.test(host)) {
     const own = contract.planesOf(container.workload);
     if (own.length <= 1) return own[0];
-    return (
-      own.find((p) => p.container === container) ?? own.find((p) => port === (p.role === "sentinel" ? "26379" : "6379"))
-    );
+    // the containers of a pod share one address: the port says which server it is
+    const asked = port ?? (call.port === undefined && !call.uncertain ? "6379" : undefined);
+    if (asked === undefined) return undefined;
+    const serving = own.filter((p) => planeListeners(contract, p).open.some((l) => String(l.port) === asked));
+    if (serving.length === 1) return serving[0];
+    return own.find((p) => asked === String(PLANE_PORT[p.role])) ?? own.find((p) => p.container === container);
   }
   const labels = host.split(".");
   if (call.host !== undefined && call.host.known === undefined) {

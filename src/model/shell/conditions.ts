@@ -410,6 +410,26 @@ export function guardsOf(invocation: Invocation): Guard[] {
   return out;
 }
 
+const DEAD = new WeakMap<Invocation, boolean>();
+
+/** Whether a command never runs: a condition around it compares known texts, and does not hold. */
+export function isDead(invocation: Invocation): boolean {
+  let dead = DEAD.get(invocation);
+  if (dead === undefined) {
+    dead = guardsOf(invocation).some((guard) => {
+      if (guard.kind === "test") return decide(guard.test) === !guard.holds;
+      if (guard.kind === "command")
+        return (guard.invocation.name === "false" && guard.holds) || (guard.invocation.name === "true" && !guard.holds);
+      if (guard.kind !== "case") return false;
+      const subject = guard.subject.known;
+      const patterns = guard.patterns.map(patternOf);
+      return subject !== undefined && patterns.every((p) => p !== undefined && !patternMatches(p, subject));
+    });
+    DEAD.set(invocation, dead);
+  }
+  return dead;
+}
+
 const EXITS = new WeakMap<Flow, readonly number[]>();
 
 /** Which statements of a sequence may end it. */

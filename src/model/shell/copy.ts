@@ -21,7 +21,7 @@ import { grepOf, readsFile, type Test, testOf } from "./conditions.js";
 import { editsOf, editsPath, type FileEdit } from "./edits.js";
 import { type Domain, type End, interpret, type Step } from "./interpret.js";
 import type { Invocation, ShellProgram } from "./program.js";
-import { cleanPath, directoryOf, isPath, literal, runsOf, show, type Text } from "./text.js";
+import { cleanPath, directoryOf, isPath, literal, type Piece, runsOf, show, type Text } from "./text.js";
 
 /** true, false, or undefined: not decided. */
 export type Verdict = boolean | undefined;
@@ -495,6 +495,10 @@ function keepsEmpty(program: ShellProgram, path: string): boolean {
   return !incomplete && ends.some((end) => end.ok && end.state.open.length === 0 && end.state.file === "empty");
 }
 
+function isWritten(piece: Piece): boolean {
+  return typeof piece === "string" && piece.trim() !== "";
+}
+
 /** Files that the copy is made of, through temporary files. */
 function sourcesOf(
   edits: readonly FileEdit[],
@@ -507,13 +511,24 @@ function sourcesOf(
   const visit = (edit: FileEdit): void => {
     const files = [...edit.sources];
     if (edit.content === undefined && files.length === 0) known = false;
-    for (const segment of edit.content ?? []) if (segment.kind === "file") files.push(segment.path);
+    for (const segment of edit.content ?? []) {
+      if (segment.kind === "file") files.push(segment.path);
+      // a line that is nothing but a variable or a substitution may be a whole file
+      else if (segment.lines.some((line) => line.known === undefined && !line.pieces.some(isWritten))) known = false;
+    }
     for (const file of files) {
       const name = show(file);
       if (seen.has(name)) continue;
       seen.add(name);
       const writers = all.filter((other) => other.kind !== "remove" && show(other.target) === name);
       if (writers.length === 0) out.set(name, file);
+      if (
+        all.some(
+          (other) =>
+            other.kind !== "remove" && file.known !== undefined && isPath(other.target, file.known) === "maybe",
+        )
+      )
+        known = false;
       for (const writer of writers) visit(writer);
     }
   };

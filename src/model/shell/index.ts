@@ -1,6 +1,6 @@
 /** What shell scripts of a contract do: the program (`program.ts`) and the questions that rules ask of it. */
 export { commandProgram, scriptProgram } from "./build.js";
-export { type Grep, type Guard, grepOf, guardsOf, readsFile, type Test, testOf } from "./conditions.js";
+export { type Grep, type Guard, grepOf, guardsOf, isDead, readsFile, type Test, testOf } from "./conditions.js";
 export { contentOf, type FileContent, type Variant } from "./content.js";
 export { type CopyOnce, copyOnce, type Verdict } from "./copy.js";
 export { type EditKind, editsOf, editsPath, type FileEdit, fileEdits } from "./edits.js";

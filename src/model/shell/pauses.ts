@@ -1,5 +1,5 @@
 /** Loops that go round without a pause. */
-import { testOf } from "./conditions.js";
+import { decide, testOf } from "./conditions.js";
 import type { Invocation, ShellProgram, While } from "./program.js";
 import { redisCalls } from "./redis.js";
 
@@ -50,10 +50,12 @@ export function spinningLoops(program: ShellProgram): While[] {
   return out;
 }
 
-/** `while true`, `while :`, `until false`. */
+/** `while true`, `while :`, `until false`, `while [ 1 ]`. */
 function isEndless(program: ShellProgram, loop: While): boolean {
   const tests = program.invocations.filter((i) => i.frames.some((f) => f.flow === loop && f.slot === 0));
   const [test] = tests;
-  if (tests.length !== 1 || test === undefined || testOf(test) !== undefined) return false;
+  if (tests.length !== 1 || test === undefined) return false;
+  const asked = testOf(test);
+  if (asked !== undefined) return decide(asked) === !loop.until;
   return loop.until ? test.name === "false" : test.name === "true" || test.name === ":";
 }

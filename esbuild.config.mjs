@@ -4,8 +4,8 @@
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
 import { build } from "esbuild";
+import { jsonc } from "./src/dev/bundle.mjs";
 import { esbuildRuleTexts } from "./src/dev/rule-texts.mjs";
 import { esbuildData, esbuildDataFiles, esbuildValidators } from "./src/dev/validators.mjs";
 
@@ -63,20 +63,6 @@ const lateProcesses = {
     b.onLoad({ filter: /.*/, namespace: "late" }, () => ({
       contents: 'exports.spawn = (...args) => require("child_process").spawn(...args);',
     }));
-  },
-};
-
-/** Its main entry is UMD, which cannot be bundled; that what nobody uses of it can be left out, it does not say. */
-const jsonc = {
-  name: "jsonc",
-  setup(b) {
-    const folder = resolve("node_modules/jsonc-parser/lib/esm");
-    b.onResolve({ filter: /^jsonc-parser$/ }, () => ({ path: join(folder, "main.js"), sideEffects: false }));
-    b.onResolve({ filter: /^\.\/(impl\/)?\w[\w-]*$/ }, (args) =>
-      args.importer.startsWith(folder)
-        ? { path: `${join(args.resolveDir, args.path)}.js`, sideEffects: false }
-        : undefined,
-    );
   },
 };
 

@@ -5,11 +5,9 @@
  * mutants of recorded cases. Every case follows from the seed; what fails is printed with its number and its text.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { build } from "esbuild";
 import fc from "fast-check";
-import { esbuildData, esbuildValidators } from "../src/dev/validators.mjs";
+import { loadSources } from "../src/dev/bundle.mjs";
 
 const CASES = Number(process.argv[2] ?? 200_000);
 const SEED = Number(process.argv[3] ?? 20_261);
@@ -17,9 +15,7 @@ const SEED = Number(process.argv[3] ?? 20_261);
 const COMPARED = 10;
 const LIMIT = 2000;
 
-const { outputFiles } = await build({
-  stdin: {
-    contents: `
+const sources = await loadSources(`
       export * as acl from "./src/model/redis/acl.ts";
       export { grantProblems } from "./src/model/redis/acl-problems.ts";
       export { parseConf } from "./src/document/redis-conf.ts";
@@ -32,19 +28,12 @@ const { outputFiles } = await build({
       export { aclFile, calls } from "./test/live/acl-files.ts";
       export { AclServer, installedServer, serverBinary } from "./test/live/acl-server.ts";
       export { compare } from "./test/live/acl-compare.ts";
-      export { ConfCases } from "./test/live/conf-cases.ts";`,
-    resolveDir: process.cwd(),
-    loader: "ts",
-  },
-  bundle: true, write: false, format: "cjs", platform: "node", target: "node20", packages: "external", logLevel: "error",
+      export { ConfCases } from "./test/live/conf-cases.ts";`, {
+  packages: "external",
   define: { "import.meta.url": JSON.stringify(new URL("../test/support.ts", import.meta.url).href) },
-  supported: { "object-rest-spread": false },
-  plugins: [esbuildData, esbuildValidators],
 });
-const module = { exports: {} };
-new Function("module", "exports", "require", outputFiles[0].text)(module, module.exports, createRequire(import.meta.url));
-const { acl, grantProblems, parseConf, loadConf, directiveServers, serverNames, Source, TextView, textOf, checkTree, tree } = module.exports;
-const { aclFile, calls, AclServer, installedServer, serverBinary, compare, ConfCases } = module.exports;
+const { acl, grantProblems, parseConf, loadConf, directiveServers, serverNames, Source, TextView, textOf, checkTree, tree } = sources;
+const { aclFile, calls, AclServer, installedServer, serverBinary, compare, ConfCases } = sources;
 
 /** mulberry32: what is chosen here follows from the seed too. */
 let state = SEED >>> 0;

@@ -2,24 +2,16 @@
 import { createRequire } from "node:module";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
-import { esbuildData, esbuildValidators } from "../src/dev/validators.mjs";
+import { loadSources } from "../src/dev/bundle.mjs";
 
 const require = createRequire(import.meta.url);
 const luaparse = require("luaparse");
-const { outputFiles } = await build({
-  stdin: {
-    contents: `export { parseLua } from "./src/document/lua.ts"; export { analyseScript } from "./src/model/program/effects.ts"; export { tableSpecs } from "./src/model/program/keyspecs.ts"; export { commandTable } from "./src/model/redis/servers.ts"; export { Source, TextView } from "./src/text/source.ts";`,
-    resolveDir: process.cwd(),
-    loader: "ts",
-  },
-  bundle: true, write: false, format: "cjs", platform: "node", target: "node20",
-  supported: { "object-rest-spread": false },
-  plugins: [esbuildData, esbuildValidators],
-});
-const module = { exports: {} };
-new Function("module", "exports", "require", outputFiles[0].text)(module, module.exports, require);
-const { parseLua, analyseScript, tableSpecs, commandTable, Source, TextView } = module.exports;
+const { parseLua, analyseScript, tableSpecs, commandTable, Source, TextView } = await loadSources(`
+  export { parseLua } from "./src/document/lua.ts";
+  export { analyseScript } from "./src/model/program/effects.ts";
+  export { tableSpecs } from "./src/model/program/keyspecs.ts";
+  export { commandTable } from "./src/model/redis/servers.ts";
+  export { Source, TextView } from "./src/text/source.ts";`);
 
 const folders = ["fixtures/redis-lab/src/main/resources/redis", "node_modules/bullmq/dist/cjs/commands", "node_modules/bull/lib/commands", "node_modules/groupmq/dist/lua"];
 const texts = folders.filter((f) => existsSync(f)).flatMap((folder) =>

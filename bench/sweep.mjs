@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { build } from "esbuild";
-import { esbuildData, esbuildValidators } from "../src/dev/validators.mjs";
+import { sources } from "../src/dev/bundle.mjs";
 
 // as the launcher of the command does: without it V8 keeps whatever garbage the machine has room for
 setFlagsFromString("--heap-growing-percent=50");
@@ -21,6 +21,7 @@ const share = flag < 0 ? 40 : Number(process.argv[flag + 1]);
 mkdirSync(join(root, "dist"), { recursive: true });
 const file = join(root, "dist", "bench-sweep.cjs");
 await build({
+  ...sources,
   stdin: {
     contents: `
       export { rules } from "./rules/index.js";
@@ -33,17 +34,7 @@ await build({
     `,
     resolveDir: root,
   },
-  bundle: true,
-  platform: "node",
-  format: "cjs",
-  target: "node20",
-  supported: { "object-rest-spread": false },
-  external: ["ts-morph", "web-tree-sitter", "luaparse", "@dagrejs/dagre"],
-  alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") },
-  define: { "import.meta.dirname": "__dirname" },
-  plugins: [esbuildData, esbuildValidators],
   outfile: file,
-  logLevel: "error",
 });
 const { rules, equivalents, sweep, check, load, memoryHost, prepareParsers } = createRequire(import.meta.url)(file);
 

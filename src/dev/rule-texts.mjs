@@ -5,33 +5,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import vm from "node:vm";
-import { build } from "esbuild";
 import ts from "typescript";
-import { asAscii, esbuildData, esbuildValidators, readData } from "./validators.mjs";
+import { loadSources } from "./bundle.mjs";
+import { asAscii, readData } from "./validators.mjs";
 
 const TEXTS = ["docs", "messages"];
 const FILE = "rule-texts.json";
 
 /** What every rule says, by id: from the rules themselves. Throws where a text is not plain data. */
 async function textsOfRules() {
-  const { outputFiles } = await build({
-    stdin: { contents: 'export { rules } from "./rules/index.js";', resolveDir: process.cwd() },
-    bundle: true,
-    write: false,
-    format: "cjs",
-    platform: "node",
-    external: ["ts-morph", "web-tree-sitter", "luaparse", "@dagrejs/dagre"],
-    alias: { "jsonc-parser": "./node_modules/jsonc-parser/lib/esm/main.js" },
-    plugins: [esbuildData, esbuildValidators],
-    logLevel: "error",
-  });
-  const loaded = { exports: {} };
-  const { createRequire } = await import("node:module");
-  const run = vm.runInThisContext(`(function(exports,require,module,__dirname){${outputFiles[0].text}\n})`);
-  run(loaded.exports, createRequire(import.meta.url), loaded, import.meta.dirname);
+  const { rules } = await loadSources('export { rules } from "./rules/index.js";');
   const texts = {};
-  for (const rule of loaded.exports.rules) {
+  for (const rule of rules) {
     const own = Object.fromEntries(TEXTS.map((name) => [name, rule[name]]));
     const plain = JSON.parse(JSON.stringify(own));
     if (!isDeepStrictEqual(plain, own)) throw new Error(`rules/${rule.id}.ts: docs and messages must be plain data`);

@@ -25,17 +25,19 @@ const DATA = "?data";
 const dataText = (file) => JSON.stringify(JSON.parse(readFileSync(file, "utf8")));
 const inlineData = (file) => `export default () => JSON.parse(${JSON.stringify(dataText(file))});`;
 
-function esbuildDataAs(contents) {
+/** A plugin that makes modules of JSON files whose import ends in a suffix. */
+function esbuildJson(name, suffix, contents) {
   return {
-    name: "data",
+    name,
     setup(build) {
-      build.onResolve({ filter: /\.json\?data$/ }, (args) => ({
-        path: resolve(args.resolveDir, args.path.slice(0, -DATA.length)),
-        namespace: "data",
+      build.onResolve({ filter: new RegExp(`\\.json\\${suffix}$`) }, (args) => ({
+        path: resolve(args.resolveDir, args.path.slice(0, -suffix.length)),
+        namespace: name,
       }));
-      build.onLoad({ filter: /.*/, namespace: "data" }, (args) => ({
+      build.onLoad({ filter: /.*/, namespace: name }, (args) => ({
         contents: contents(args.path),
         loader: "js",
+        resolveDir: process.cwd(),
         watchFiles: [args.path],
       }));
     },
@@ -43,11 +45,11 @@ function esbuildDataAs(contents) {
 }
 
 /** The data stand in the bundle. */
-export const esbuildData = esbuildDataAs(inlineData);
+export const esbuildData = esbuildJson("data", DATA, inlineData);
 
 /** The data stand in a file of their own beside the bundle, of ASCII, which is read when they are asked for. */
 export const esbuildDataFiles = (folder) =>
-  esbuildDataAs((file) => {
+  esbuildJson("data", DATA, (file) => {
     const name = `data-${basename(file, ".json")}.json`;
     writeFileSync(join(folder, name), asAscii(dataText(file)));
     return readData(name);
@@ -62,21 +64,7 @@ export const readData = (name) =>
   `const { readFileSync } = require("node:fs");
    export default () => JSON.parse(readFileSync(__dirname + ${JSON.stringify(`/${name}`)}, "latin1"));`;
 
-export const esbuildValidators = {
-  name: "validators",
-  setup(build) {
-    build.onResolve({ filter: /\.json\?validate$/ }, (args) => ({
-      path: resolve(args.resolveDir, args.path.slice(0, -SUFFIX.length)),
-      namespace: "validator",
-    }));
-    build.onLoad({ filter: /.*/, namespace: "validator" }, (args) => ({
-      contents: validatorCode(args.path),
-      loader: "js",
-      resolveDir: process.cwd(),
-      watchFiles: [args.path],
-    }));
-  },
-};
+export const esbuildValidators = esbuildJson("validator", SUFFIX, validatorCode);
 
 export function viteValidators() {
   return {

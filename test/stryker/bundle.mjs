@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { build, transform } from "esbuild";
-import { esbuildData, esbuildValidators } from "../../src/dev/validators.mjs";
+import { sources } from "../../src/dev/bundle.mjs";
 
 const SHARED = ["src/model", "src/text", "src/document", "src/engine"];
 
@@ -30,6 +30,7 @@ export async function loadBase(root) {
   const outfile = join(root, "dist/stryker/base.cjs");
   mkdirSync(dirname(outfile), { recursive: true });
   await build({
+    ...sources,
     stdin: {
       contents: `${lines.join("\n")}
         export * from "./test/stryker/proof.js";
@@ -37,17 +38,7 @@ export async function loadBase(root) {
       resolveDir: root,
     },
     absWorkingDir: root,
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    target: "node20",
-    supported: { "object-rest-spread": false },
-    external: ["ts-morph", "web-tree-sitter", "luaparse", "@dagrejs/dagre"],
-    alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") },
-    define: { "import.meta.dirname": "__dirname" },
-    plugins: [esbuildData, esbuildValidators],
     outfile,
-    logLevel: "error",
   });
   return evaluateBase(root);
 }

@@ -4,6 +4,7 @@ import { lacksOf } from "../../src/model/program/access.js";
 import { clientCommands } from "../../src/model/program/needs.js";
 import { isFaulty } from "../../src/model/redis/access.js";
 import type { AclUser } from "../../src/model/redis/acl.js";
+import { commandWords } from "../../src/model/redis/commands.js";
 import { joined, revoking } from "../../src/model/redis/role-check.js";
 
 export default defineRule({
@@ -35,7 +36,7 @@ export default defineRule({
           const keys = new Map<string, string[]>();
           const channels = new Set<string>();
           for (const sent of clientCommands(contract, name)) {
-            const shown = sent.name.replace("|", " ").toUpperCase();
+            const shown = commandWords(sent.name);
             // a command that the server does not have is no matter of its ACL
             if (user.table.get(sent.name) === undefined) continue;
             if (user.can(sent.name) === "no") add(denied, revoking(user, sent.name), shown);
@@ -48,7 +49,7 @@ export default defineRule({
           }
           // what a program needs as well is said there
           const lacks = denied.size + keys.size === 0 ? [] : lacksOf(contract.programs).filter((l) => l.user === user);
-          const said = new Set(lacks.flatMap((l) => l.commands.map((c) => c.command.replace("|", " ").toUpperCase())));
+          const said = new Set(lacks.flatMap((l) => l.commands.map((c) => commandWords(c.command))));
           for (const [word, all] of denied) {
             const commands = all.filter((c) => !said.has(c));
             if (commands.length === 0) continue;

@@ -1,6 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { isFaulty } from "../../src/model/redis/access.js";
 import { grantProblems } from "../../src/model/redis/acl-problems.js";
+import { commandWords } from "../../src/model/redis/commands.js";
 import { joined } from "../../src/model/redis/role-check.js";
 
 export default defineRule({
@@ -80,7 +81,7 @@ export default defineRule({
                 report("powerless", { word: problem.word.text, user: name, command: problem.command }, problem.word.at);
                 break;
               case "configures": {
-                const commands = joined(problem.commands.map((c) => c.replace("|", " ").toUpperCase()));
+                const commands = joined(problem.commands.map(commandWords));
                 report("configures", { word: problem.word.text, user: name, commands }, problem.word.at);
                 break;
               }

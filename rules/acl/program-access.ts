@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { type Lacks, lacksOf } from "../../src/model/program/access.js";
+import { commandWords } from "../../src/model/redis/commands.js";
 import { joined, revoking } from "../../src/model/redis/role-check.js";
 
 export default defineRule({
@@ -44,11 +45,11 @@ export default defineRule({
         const at = (command: string) => revoking(user, command)?.at ?? user.nameAt;
         for (const command of lacks.calls) {
           const related = [{ at: first?.at ?? lacks.scripts[0]!.head, message: "a program that it runs" }];
-          report("call", { user: name, command: shown(command) }, at(command), { related });
+          report("call", { user: name, command: commandWords(command) }, at(command), { related });
         }
         for (const { command, program, places } of lacks.commands) {
           const related = [{ at: at(command), message: `the user ${name}` }, ...further(places)];
-          report("command", { program, command: shown(command), user: name }, places[0]!, { related });
+          report("command", { program, command: commandWords(command), user: name }, places[0]!, { related });
         }
         const own = { at: user.nameAt, message: `the user ${name}` };
         if (lacks.keyless) {
@@ -60,7 +61,7 @@ export default defineRule({
           }
         }
         for (const { pattern, commands, program, places } of lacks.inner) {
-          const data = { program, command: joined(commands.map(shown)), key: pattern, user: name };
+          const data = { program, command: joined(commands.map(commandWords)), key: pattern, user: name };
           report("inner", data, places[0]!, { related: [own, ...further(places)] });
         }
         for (const { pattern, program, places } of lacks.channels) {
@@ -75,8 +76,4 @@ export default defineRule({
 
 function further(places: Lacks["commands"][number]["places"]) {
   return places.slice(1, 20).map((at) => ({ at, message: "and here" }));
-}
-
-function shown(command: string): string {
-  return command.replace("|", " ").toUpperCase();
 }

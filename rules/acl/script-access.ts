@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { commandTitle, isProbe } from "../../src/model/kubernetes/workload.js";
 import { type Place, placeOf } from "../../src/model/place.js";
 import { dryRun } from "../../src/model/redis/acl.js";
 import { type ClientCall, clientCalls, demandsAuth, usersOf } from "../../src/model/redis/clients.js";
@@ -30,9 +31,8 @@ export default defineRule({
   on: {
     Container(container, { contract, report }) {
       for (const command of container.commands) {
-        const where =
-          command.origin === "entrypoint" ? container.title : `the ${command.origin} command of ${container.title}`;
-        const probe = container.probes.some((p) => p.command === command);
+        const where = commandTitle(command);
+        const probe = isProbe(command);
         for (const client of clientCalls(command, contract)) {
           const { call, target, user: name } = client;
           if (target === undefined || name === undefined || call.commands === undefined) continue;

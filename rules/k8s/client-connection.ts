@@ -1,6 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { portList } from "../../src/model/kubernetes/pod-ports.js";
 import { mayNotRun } from "../../src/model/kubernetes/script-switch.js";
+import { commandTitle, isProbe } from "../../src/model/kubernetes/workload.js";
 import { missingMaterial, portsFor, wrongHosts } from "../../src/model/redis/client-reach.js";
 import { tlsFaults } from "../../src/model/redis/client-tls.js";
 import { clientCalls } from "../../src/model/redis/clients.js";
@@ -39,9 +40,8 @@ export default defineRule({
   on: {
     Container(container, { contract, report }) {
       for (const command of container.commands) {
-        const where =
-          command.origin === "entrypoint" ? container.title : `the ${command.origin} command of ${container.title}`;
-        const probe = container.probes.some((p) => p.command === command);
+        const where = commandTitle(command);
+        const probe = isProbe(command);
         for (const client of clientCalls(command, contract)) {
           const { call, target } = client;
           if (mayNotRun(call.invocation, container)) continue;

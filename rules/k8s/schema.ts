@@ -42,7 +42,11 @@ export default defineRule({
       const { version } = schemaVersion(contract.config.kubernetes?.version);
       const schemas = kubernetesSchemas();
       if (lookup(object.apiVersion, object.kind, version, schemas).status === "custom") return;
-      for (const problem of validate(object.value, version, schemas, { opaque: hasToken, limit: 50 })) {
+      for (const problem of validate(object.value, version, schemas, {
+        opaque: hasToken,
+        limit: 50,
+        clean: contract.clean,
+      })) {
         const path = [...object.base, ...problem.path];
         const place = new NodePlace(object.document, path, problem.at);
         const title = object.name === "" ? object.kind : object.title;

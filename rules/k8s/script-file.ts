@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { fileFaults } from "../../src/model/kubernetes/script-files.js";
+import { commandTitle } from "../../src/model/kubernetes/workload.js";
 
 export default defineRule({
   severity: "error",
@@ -20,8 +21,7 @@ export default defineRule({
   on: {
     Container(container, { contract, report }) {
       for (const command of container.commands) {
-        const where =
-          command.origin === "entrypoint" ? container.title : `the ${command.origin} command of ${container.title}`;
+        const where = commandTitle(command);
         for (const { kind, path, why, place } of fileFaults(contract, command))
           report(kind, { where, path, why }, place);
       }

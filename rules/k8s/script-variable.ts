@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { variableFaults } from "../../src/model/kubernetes/script-variables.js";
+import { commandTitle } from "../../src/model/kubernetes/workload.js";
 
 export default defineRule({
   severity: "error",
@@ -26,8 +27,7 @@ export default defineRule({
   on: {
     Container(container, { contract, report }) {
       for (const command of container.commands) {
-        const where =
-          command.origin === "entrypoint" ? container.title : `the ${command.origin} command of ${container.title}`;
+        const where = commandTitle(command);
         for (const { kind, name, place } of variableFaults(contract, command)) report(kind, { where, name }, place);
       }
     },

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { commandTitle } from "../../src/model/kubernetes/workload.js";
 import type { Place } from "../../src/model/place.js";
 import type { ShellProgram } from "../../src/model/shell/index.js";
 import { exposedSecrets, show } from "../../src/model/shell/index.js";
@@ -32,11 +33,7 @@ export default defineRule({
   on: {
     Container(container, { contract, report }) {
       for (const command of container.commands) {
-        judge(
-          contract.shell.program(command),
-          command.origin === "entrypoint" ? container.title : `the ${command.origin} command of ${container.title}`,
-          report as never,
-        );
+        judge(contract.shell.program(command), commandTitle(command), report as never);
       }
     },
     Script(script, { contract, report }) {

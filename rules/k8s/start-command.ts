@@ -1,6 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { isOfficialImage } from "../../src/model/image.js";
 import { startProblem } from "../../src/model/kubernetes/start-command.js";
+import { commandTitle } from "../../src/model/kubernetes/workload.js";
 import { serverStarts } from "../../src/model/shell/index.js";
 
 export default defineRule({
@@ -57,10 +58,7 @@ export default defineRule({
       for (const command of container.commands) {
         const problem = startProblem(contract, command);
         if (problem === undefined) continue;
-        const where =
-          command.origin === "entrypoint"
-            ? `the command of ${container.title}`
-            : `the ${command.origin} command of ${container.title}`;
+        const where = command.origin === "entrypoint" ? `the command of ${container.title}` : commandTitle(command);
         const { kind, word, why, place } = problem;
         if (kind === "absent") report(kind, { where, word, why }, place);
         else if (kind === "text" || kind === "nothing" || kind === "untold") report(kind, { where }, place);

@@ -1,6 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { head } from "../../src/model/program/knowledge.js";
 import type { ManifestProgram } from "../../src/model/program/manifest.js";
+import { commandWords } from "../../src/model/redis/commands.js";
 
 /** What the caller sends, not the script. */
 const CALLERS: ReadonlySet<string> = new Set(["evalsha", "script|load"]);
@@ -36,7 +37,7 @@ export default defineRule({
       for (const [name, call] of script.effects?.commands ?? []) {
         // scripts in scripts are a rule of their own
         if (isNested(name) || contract.programs.table.get(name)?.flags.includes("noscript") !== true) continue;
-        report("forbidden", { command: name.replace("|", " ").toUpperCase() }, call.commandAt);
+        report("forbidden", { command: commandWords(name) }, call.commandAt);
       }
     },
     Program({ entry, script, name: program }, { contract, report }) {

@@ -42,6 +42,7 @@ export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputF
   const input = inputsOf.get(contract);
   if (input === undefined) throw new TypeError(`the contract ${contract.name} was not built here`);
   const now = (file: InputFile): InputFile => replaced.get(file) ?? file;
+  contract.clean ??= new WeakMap();
   if (contract.declared && [...replaced.keys()].every(isProgramFile)) {
     const made = contract.withPrograms(
       input.files.map(now),
@@ -69,6 +70,7 @@ export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputF
     setting: input.setting,
   });
   made.parsers.adopt(contract.parsers);
+  made.clean = contract.clean;
   return made;
 }
 

@@ -6,6 +6,7 @@ import { ContainerShell } from "./container-shell.js";
 import type { InputFile } from "./input.js";
 import { ContractNetwork } from "./kubernetes/contract-network.js";
 import type { KubeObject } from "./kubernetes/object.js";
+import type { CleanValues } from "./kubernetes/schema-problem.js";
 import { LabelIndex } from "./kubernetes/selector.js";
 import { type Container, Workload } from "./kubernetes/workload.js";
 import { Parsers } from "./parsers.js";
@@ -114,6 +115,8 @@ export class Contract {
   readonly setting: ContractParts["setting"];
   /** Parsers that a surface makes ready before rules run. */
   readonly parsers: Parsers;
+  /** Values of manifests without a problem: shared by what `rebuildContract` makes of a contract, since most stay as they are. */
+  clean: CleanValues | undefined;
   readonly #parts: ContractParts;
   readonly #index: ObjectIndex;
   #made: ReadonlySet<string> | undefined;
@@ -147,6 +150,7 @@ export class Contract {
   withPrograms(files: readonly InputFile[], programSources: readonly ProgramSource[]): Contract {
     const parts: ContractParts = Object.assign({}, this.#parts, { files, programSources });
     const made = new Contract(parts, this.parsers, this);
+    made.clean = this.clean;
     made.#redis = this.redis;
     made.#network = this.network;
     made.#shell = this.shell;

@@ -50,8 +50,9 @@ export function secretSpans(source: Source, from = 0, to = source.text.length): 
   for (let i = firstEndingAfter(all, from); i < all.length && all[i]!.start < to; i++) {
     const slice = all[i]!;
     if (slice.secrets === undefined) {
-      const own = inSlice(source, slice);
-      if (hasDocuments && SECRETIVE.test(source.text.slice(slice.start, slice.end))) {
+      const text = source.text.slice(slice.start, slice.end);
+      const own = inSlice(source.file, text, slice.start);
+      if (hasDocuments && SECRETIVE.test(text)) {
         const document = documents.get(slice.start) ?? parseSlice(source, slice.start, slice.end, "kubernetes");
         if (document instanceof YamlDocument) inDocument(document, own);
       }
@@ -94,11 +95,10 @@ function read(source: Source): Reading {
 }
 
 /** What any text shows, of one slice. */
-function inSlice({ file, text }: Source, { start, end }: Slice): Range[] {
-  const own = text.slice(start, end);
-  if (own.includes("\0")) return [];
-  const out = inText(own);
-  if (/(?:^|[./-])env(?:\.[\w-]+)*$|\.properties(?:\.\w+)?$/i.test(file)) settings(own, out);
+function inSlice(file: string, text: string, start: number): Range[] {
+  if (text.includes("\0")) return [];
+  const out = inText(text);
+  if (/(?:^|[./-])env(?:\.[\w-]+)*$|\.properties(?:\.\w+)?$/i.test(file)) settings(text, out);
   return start === 0 ? out : out.map((range) => ({ start: start + range.start, end: start + range.end }));
 }
 

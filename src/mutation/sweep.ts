@@ -670,8 +670,8 @@ function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Fields of a contract that come from its contract file and from the command line. */
-const LASTING: ReadonlySet<string> = new Set(["name", "declared", "config", "today", "setting"]);
+/** Fields of a contract that come from its contract file and from the command line, or that all its changes share. */
+const LASTING: ReadonlySet<string> = new Set(["name", "declared", "config", "today", "setting", "clean"]);
 
 /** The contract with one file changed; built only when somebody asks for more than an object of it. */
 class Changed {

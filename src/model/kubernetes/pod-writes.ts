@@ -5,7 +5,7 @@ import { pathIn } from "../redis/config-home.js";
 import { editsOf, type Invocation, isPath, type ShellProgram, type Text } from "../shell/index.js";
 import { hasToken } from "../value.js";
 import { podFile } from "./pod-file.js";
-import { type Container, type Mount, normalizePath, type Volume } from "./workload.js";
+import { type Container, type Mount, normalizePath } from "./workload.js";
 
 /** Why a file is not there that no volume holds. */
 export const UNMOUNTED = "no volume is mounted there";
@@ -40,7 +40,8 @@ export function missingFile(
   }
   const { volume } = mount!;
   if (volume === undefined || file === mount!.mountPath || mount!.subPath !== undefined) return undefined;
-  if (!isEmptyAtFirst(volume) && !(when.fresh === true && volume.type === "claimTemplate")) return undefined;
+  // a volume that names no source is an emptyDir too
+  if (volume.type !== "emptyDir" && !(when.fresh === true && volume.type === "claimTemplate")) return undefined;
   for (const other of container.workload.containers) {
     const own = pathIn(other, container, mount, file);
     if (own !== undefined && mayWrite(contract, other, own, mount!.name, when.fresh !== true)) return undefined;
@@ -57,11 +58,6 @@ export function mayBeSeeded(contract: Contract, container: Container, mount: Mou
     const own = pathIn(other, container, mount, path);
     return own !== undefined && mayWrite(contract, other, own, mount.name, false);
   });
-}
-
-/** An emptyDir; so is a volume that names no source. */
-function isEmptyAtFirst(volume: Volume): boolean {
-  return volume.type === "emptyDir";
 }
 
 const answers = new WeakMap<ShellProgram, Map<string, boolean>>();

@@ -99,6 +99,17 @@ export interface SchemaOptions {
   readonly opaque?: (text: string) => boolean;
   /** Problems per document after which checking stops. Default 1,000. */
   readonly limit?: number;
+  /** Values that were found without a problem, where one document is judged again and again with little changed. */
+  readonly clean?: CleanValues | undefined;
+}
+
+/** Values never change: of a document that differs in one place all others are as they were. */
+export type CleanValues = WeakMap<object, CleanValue>;
+
+/** A value that was found without a problem: as a type of one Kubernetes version, below a key, which rules of probes ask for. */
+interface CleanValue {
+  readonly type: object;
+  readonly key: string | number;
 }
 
 /** Collects the problems of one document. */

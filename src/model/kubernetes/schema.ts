@@ -10,7 +10,15 @@
 import { nearest } from "../../text/similar.js";
 import { isObject, type Obj } from "../value.js";
 import { isBase64, isQuantity, isTime } from "./schema-formats.js";
-import { describeValue, quote, Run, type SchemaOptions, type SchemaProblem, Trail } from "./schema-problem.js";
+import {
+  type CleanValues,
+  describeValue,
+  quote,
+  Run,
+  type SchemaOptions,
+  type SchemaProblem,
+  Trail,
+} from "./schema-problem.js";
 import { REMOVED_GROUPS, removedApi } from "./schema-removed.js";
 import { customResourceDefinition, nameRule } from "./schema-rules.js";
 import type { FieldTable, KindTable, KubernetesSchemas, TypeTable, VersionSchema } from "./schema-tables.js";
@@ -106,21 +114,9 @@ function schemaOf(version: string, schemas: KubernetesSchemas): VersionSchema {
 const MAX_DEPTH = 200;
 const MAX_HINTED = 100;
 
-/** An object of a document that was found to be without any problem. */
-interface Clean {
-  /** Of one Kubernetes version. */
-  readonly type: TypeTable;
-  /** The rules of probes ask which one it is. */
-  readonly key: string | number;
-  readonly opaque: SchemaOptions["opaque"];
-}
-
-// Values never change: of a document that differs in one place all others are as they were.
-const clean = new WeakMap<object, Clean>();
-
 class Walker {
   readonly run: Run;
-  readonly #opaque: SchemaOptions["opaque"];
+  readonly #clean: CleanValues | undefined;
   readonly #schemas: KubernetesSchemas;
   readonly #schema: VersionSchema;
   readonly #pending: (() => void)[] = [];
@@ -129,7 +125,7 @@ class Walker {
     this.#schemas = schemas;
     this.#schema = schema;
     this.run = new Run(schema.minor, options);
-    this.#opaque = options.opaque;
+    this.#clean = options.clean;
   }
 
   walk(value: unknown): readonly SchemaProblem[] {
@@ -255,8 +251,8 @@ class Walker {
     }
     const { run } = this;
     if (run.full) return;
-    const known = clean.get(value);
-    if (known?.type === type && known.key === trail.key && known.opaque === this.#opaque) return;
+    const known = this.#clean?.get(value);
+    if (known?.type === type && known.key === trail.key) return;
     const found = run.problems.length;
     const open = this.#pending.length;
     for (const key of Object.keys(value)) {
@@ -272,7 +268,7 @@ class Walker {
     }
     type.rule?.(value, run, trail);
     if (run.problems.length === found && this.#pending.length === open)
-      clean.set(value, { type, key: trail.key, opaque: this.#opaque });
+      this.#clean?.set(value, { type, key: trail.key });
   }
 
   /** A value below `trail`, with the lists and maps around its type still to be opened. */

@@ -9,14 +9,16 @@ import {
   grepOf,
   guardsOf,
   type Invocation,
+  SHELL,
   sedCall,
+  somePart,
   type Test,
   type Text,
   testOf,
 } from "../shell/index.js";
 import { missingFile, UNMOUNTED } from "./pod-writes.js";
 import { mayNotRun } from "./script-switch.js";
-import { type Command, type Container, normalizePath } from "./workload.js";
+import { type Command, type Container, isProbe, normalizePath } from "./workload.js";
 
 export interface FileFault {
   /** `missing`: it reads a file that is not there. `never`: it asks for one that nothing makes. `readonly`: it cannot write it. */
@@ -30,7 +32,7 @@ export function fileFaults(contract: Contract, command: Command): FileFault[] {
   const { container } = command;
   const program = contract.shell.program(command);
   const out: FileFault[] = [];
-  const probe = container.probes.some((p) => p.command === command);
+  const probe = isProbe(command);
   const seen = new Set<string>();
   const add = (kind: FileFault["kind"], path: string, why: string | undefined, place: Place): void => {
     // a directory that is missing as a whole is said once
@@ -79,8 +81,6 @@ function mayFault(invocation: Invocation): boolean {
 }
 
 const SILENT = new Set(["echo", "printf", "sleep", "exit", "set", "export", "true", "false", ":", "date", "redis-cli"]);
-
-const SHELL = /^(?:ba|da|a)?sh$/;
 
 /** In a script: what the manifest itself names is the matter of k8s/start-command. */
 function isNested({ frames }: Invocation): boolean {
@@ -150,13 +150,8 @@ function isTolerated(invocation: Invocation): boolean {
 function speaksOf(guard: Guard, path: string): boolean {
   const clean = normalizePath(path);
   const isIt = (text: Text): boolean => text.known === undefined || normalizePath(text.known) === clean;
-  const inTest = (test: Test): boolean => {
-    if (test.kind === "file") return isIt(test.path);
-    if (test.kind === "not") return inTest(test.test);
-    if (test.kind === "and" || test.kind === "or") return test.tests.some(inTest);
-    return test.kind === "unknown";
-  };
-  if (guard.kind === "test") return inTest(guard.test);
+  if (guard.kind === "test")
+    return somePart(guard.test, (part) => (part.kind === "file" ? isIt(part.path) : part.kind === "unknown"));
   return guard.kind === "command" && guard.invocation.command.slice(1).some((a) => a.known !== undefined && isIt(a));
 }
 

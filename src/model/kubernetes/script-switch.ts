@@ -1,5 +1,5 @@
 /** Commands behind a switch: a condition on a setting that only the cluster, or whoever calls the script, knows. */
-import { guardsOf, type Invocation, isDead, type Test, type Text } from "../shell/index.js";
+import { guardsOf, type Invocation, isDead, somePart, type Test, type Text } from "../shell/index.js";
 import { asObject } from "../value.js";
 import type { Container } from "./workload.js";
 
@@ -22,25 +22,13 @@ function isSwitched(invocation: Invocation, container: Container): boolean {
         piece.name !== undefined &&
         !isOfThePod(piece.name, container),
     );
-  const inTest = (test: Test): boolean => {
-    switch (test.kind) {
-      case "compare":
-        return asks(test.left) || asks(test.right);
-      case "empty":
-        return asks(test.value);
-      case "not":
-        return inTest(test.test);
-      case "and":
-      case "or":
-        return test.tests.some(inTest);
-      case "arithmetic":
-        return /[A-Za-z_]/.test(test.text);
-      default:
-        return false;
-    }
+  const isOpen = (part: Test): boolean => {
+    if (part.kind === "compare") return asks(part.left) || asks(part.right);
+    if (part.kind === "empty") return asks(part.value);
+    return part.kind === "arithmetic" && /[A-Za-z_]/.test(part.text);
   };
   return guardsOf(invocation).some((guard) => {
-    if (guard.kind === "test") return inTest(guard.test);
+    if (guard.kind === "test") return somePart(guard.test, isOpen);
     if (guard.kind === "case") return asks(guard.subject);
     return guard.kind === "command" && guard.invocation.command.slice(1).some(asks);
   });

@@ -90,14 +90,17 @@ function readUses(program: ShellProgram): Use[] {
     for (const text of texts(invocation)) assignedInside(text, set);
     if (name !== "set") continue;
     const words = command.slice(1).map((a) => a.known ?? "");
-    const off = words.some(
-      (w, i) => /^\+[a-z]*u/.test(w) || (w === "nounset" && /^\+[a-z]*o$/.test(words[i - 1] ?? "")),
-    );
-    if (off) return withoutStrict(program, set);
-    if (words.some((w, i) => /^-[a-z]*u/.test(w) || (w === "nounset" && /^-[a-z]*o$/.test(words[i - 1] ?? ""))))
-      strict.push(invocation);
+    if (switches(words, "+")) return collect(program, set, []);
+    if (switches(words, "-")) strict.push(invocation);
   }
   return collect(program, set, strict);
+}
+
+/** `set -u`, `set -o nounset`; with `+` it is switched off. */
+function switches(words: readonly string[], sign: "+" | "-"): boolean {
+  const option = (word: string | undefined, letter: RegExp): boolean =>
+    word?.startsWith(sign) === true && letter.test(word.slice(1));
+  return words.some((word, i) => option(word, /^[a-z]*u/) || (word === "nounset" && option(words[i - 1], /^[a-z]*o$/)));
 }
 
 /** `eval "$(program)"`, `export "$name=$value"`, `read $names`: any variable may be set. */
@@ -113,10 +116,6 @@ function namesUnknown({ command }: Invocation): boolean {
 
 function inEval({ frames }: Invocation): boolean {
   return frames.some(({ flow }) => flow.type === "run" && flow.invocation?.nested === "eval");
-}
-
-function withoutStrict(program: ShellProgram, set: Set<string>): Use[] {
-  return collect(program, set, []);
 }
 
 function collect(program: ShellProgram, set: ReadonlySet<string>, strict: readonly Invocation[]): Use[] {

@@ -2,6 +2,7 @@
 import type { Contract } from "../contract.js";
 import { isOfficialImage } from "../image.js";
 import type { Place } from "../place.js";
+import { baseName, SHELL } from "../shell/index.js";
 import { asArray, asObject, hasToken } from "../value.js";
 import { missingFile } from "./pod-writes.js";
 import { type Command, type Container, normalizePath } from "./workload.js";
@@ -19,7 +20,6 @@ export interface StartProblem {
   readonly place: Place;
 }
 
-const SHELL = /(?:^|\/)(?:ba|da|a)?sh$/;
 /** Option letters of bash, dash and busybox together. */
 const LETTERS = /^[abcefhiklmnopqrstuvxBCDEHIOPTV]+$/;
 const DATA = /\.(?:conf|acl|ya?ml|json|pem|crt|key|properties|tmpl)$/;
@@ -39,7 +39,7 @@ export function startProblem(contract: Contract, command: Command): StartProblem
   });
   const start = { first: command.origin === "entrypoint" };
   if (first.text.startsWith("-")) return command.explicit ? problem("option", first) : undefined;
-  if (!SHELL.test(first.text)) {
+  if (!SHELL.test(baseName(first.text))) {
     if (!first.text.startsWith("/")) return undefined;
     if (DATA.test(first.text) && command.explicit) return problem("data", first);
     const why = missingFile(contract, container, first.text, start);

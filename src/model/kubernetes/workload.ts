@@ -84,6 +84,16 @@ export interface Command {
   readonly lists: readonly (readonly unknown[])[];
 }
 
+/** How a message names a command: by its container, and by what it is where it is not what the container runs. */
+export function commandTitle({ origin, container }: Command): string {
+  return origin === "entrypoint" ? container.title : `the ${origin} command of ${container.title}`;
+}
+
+/** Whether it is what a probe runs. */
+export function isProbe({ origin }: Command): boolean {
+  return origin === "liveness" || origin === "readiness" || origin === "startup";
+}
+
 export interface Reference {
   readonly kind: "Secret" | "ConfigMap" | "PersistentVolumeClaim" | "ServiceAccount";
   readonly name: string;

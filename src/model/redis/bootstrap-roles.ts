@@ -66,7 +66,8 @@ export function followsNobody(contract: Contract, plane: Plane): boolean {
   const { workload, container } = plane;
   if (plane.role !== "data" || workload === undefined || (workload.replicas ?? 1) < 2) return false;
   if (plane.servers.length === 0 || container?.entrypoint === undefined) return false;
-  if (configHome(plane, contract) === undefined || configHome(plane, contract)!.seeds.length === 0) return false;
+  const home = configHome(plane, contract);
+  if (home === undefined || home.seeds.length === 0) return false;
   const alone = plane.servers.every((s) => contract.redis.load(s)?.values.get("replicaof").state === "absent");
   if (!alone) return false;
   const programs = workload.containers.flatMap((c) => c.commands.map((command) => contract.shell.program(command)));

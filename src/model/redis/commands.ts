@@ -256,6 +256,11 @@ export class CommandTable {
   }
 }
 
+/** A command as people write it: `config|get` is CONFIG GET. */
+export function commandWords(name: string): string {
+  return name.replace("|", " ").toUpperCase();
+}
+
 /** Lower-cases ASCII letters only, as the servers do. */
 export function asciiLower(text: string): string {
   return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (part) => part.toLowerCase()) : text;

@@ -38,7 +38,7 @@ import type {
   Trap,
 } from "./program.js";
 import { MAX_OPTIONS, Scope, UNKNOWN } from "./scope.js";
-import { baseName, EMPTY, literal, makeText, type Text } from "./text.js";
+import { baseName, EMPTY, literal, makeText, SHELL, type Text } from "./text.js";
 import { stripWrappers } from "./wrappers.js";
 
 /** Bounds of a program; what lies beyond is left out and the program is not `complete`. */
@@ -699,7 +699,7 @@ class Builder implements ExpansionHost {
     if (source) {
       path = command[1]?.known;
       args = command.slice(2);
-    } else if (/^(?:sh|bash|ash|dash)$/.test(baseName(name))) {
+    } else if (SHELL.test(baseName(name))) {
       const at = operandOfShell(command);
       if (at >= command.length) return undefined;
       path = command[at]?.known;

@@ -410,6 +410,12 @@ export function guardsOf(invocation: Invocation): Guard[] {
   return out;
 }
 
+/** Whether a part of a test that is no combination of others is so, whatever is negated around it. */
+export function somePart(test: Test, is: (part: Test) => boolean): boolean {
+  if (test.kind === "not") return somePart(test.test, is);
+  return test.kind === "and" || test.kind === "or" ? test.tests.some((part) => somePart(part, is)) : is(test);
+}
+
 const DEAD = new WeakMap<Invocation, boolean>();
 
 /** Whether a command never runs: a condition around it compares known texts, and does not hold. */

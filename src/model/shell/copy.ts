@@ -17,11 +17,11 @@
  * What cannot be decided — a path that may be D, a file sourced from elsewhere, a test of D's content by another tool — gives
  * `unknown`, or `undefined` for the single answer.
  */
-import { grepOf, readsFile, type Test, testOf } from "./conditions.js";
+import { grepOf, readsFile, somePart, type Test, testOf } from "./conditions.js";
 import { editsOf, editsPath, type FileEdit } from "./edits.js";
 import { type Domain, type End, interpret, type Step } from "./interpret.js";
 import type { Invocation, ShellProgram } from "./program.js";
-import { cleanPath, directoryOf, isPath, literal, type Piece, runsOf, show, type Text } from "./text.js";
+import { cleanPath, directoryOf, isPath, literal, type Piece, runsOf, SHELL, show, type Text } from "./text.js";
 
 /** true, false, or undefined: not decided. */
 export type Verdict = boolean | undefined;
@@ -129,8 +129,7 @@ class Scenario implements Domain<State> {
       default:
         break;
     }
-    if (/^(?:ba|da|a)?sh$/.test(invocation.name) && invocation.command.length > 1)
-      return this.#blind("another script runs", state);
+    if (SHELL.test(invocation.name) && invocation.command.length > 1) return this.#blind("another script runs", state);
     if (FALLIBLE.has(invocation.name)) return both(state);
     if (
       !HARMLESS.has(invocation.name) &&
@@ -476,15 +475,10 @@ function checkedPatterns(program: ShellProgram, path: string): string[] {
 
 /** Whether the program tests what the file holds: `-s`, or a grep in it. */
 function looksInside(program: ShellProgram, path: string): boolean {
-  const inTest = (test: Test): boolean =>
-    test.kind === "not"
-      ? inTest(test.test)
-      : test.kind === "and" || test.kind === "or"
-        ? test.tests.some(inTest)
-        : test.kind === "file" && test.op === "-s" && isPath(test.path, path) === "yes";
+  const isSize = (test: Test): boolean => test.kind === "file" && test.op === "-s" && isPath(test.path, path) === "yes";
   return program.invocations.some((invocation) => {
     const test = testOf(invocation);
-    if (test !== undefined) return inTest(test);
+    if (test !== undefined) return somePart(test, isSize);
     return grepOf(invocation) !== undefined && readsFile(invocation, path) === "yes";
   });
 }

@@ -1,6 +1,16 @@
 /** What shell scripts of a contract do: the program (`program.ts`) and the questions that rules ask of it. */
 export { commandProgram, scriptProgram } from "./build.js";
-export { type Grep, type Guard, grepOf, guardsOf, isDead, readsFile, type Test, testOf } from "./conditions.js";
+export {
+  type Grep,
+  type Guard,
+  grepOf,
+  guardsOf,
+  isDead,
+  readsFile,
+  somePart,
+  type Test,
+  testOf,
+} from "./conditions.js";
 export { contentOf, type FileContent, type Variant } from "./content.js";
 export { type CopyOnce, copyOnce, type Verdict } from "./copy.js";
 export { type EditKind, editsOf, editsPath, type FileEdit, fileEdits } from "./edits.js";
@@ -14,6 +24,7 @@ export { type ExposedSecret, exposedSecrets, isSecretName } from "./secrets.js";
 export { type SedCommand, sedCall } from "./sed.js";
 export { type ServerOverride, type ServerStart, serverStart, serverStarts } from "./servers.js";
 export {
+  baseName,
   type Hole,
   isPath,
   literal,
@@ -21,6 +32,7 @@ export {
   matches,
   type Piece,
   runsOf,
+  SHELL,
   show,
   type Text,
   variablesOf,

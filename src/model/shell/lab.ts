@@ -1,5 +1,5 @@
 /** Facts about lifecycle scripts: what they destroy, download, install, lock, and which cluster they talk to. */
-import { type Test, testOf } from "./conditions.js";
+import { somePart, type Test, testOf } from "./conditions.js";
 import { editsOf } from "./edits.js";
 import { succeedsBefore } from "./order.js";
 import type { Arg, Invocation, RedirectFact, ShellProgram } from "./program.js";
@@ -146,9 +146,7 @@ export function digestChecks(program: ShellProgram): DigestCheck[] {
 }
 
 function comparesEqual(test: Test): boolean {
-  if (test.kind === "compare") return test.op === "=" || test.op === "==" || test.op === "!=";
-  if (test.kind === "not") return comparesEqual(test.test);
-  return (test.kind === "and" || test.kind === "or") && test.tests.some(comparesEqual);
+  return somePart(test, (part) => part.kind === "compare" && (part.op === "=" || part.op === "==" || part.op === "!="));
 }
 
 /** `echo "$SHA  file" | sha256sum -c -` */

@@ -193,6 +193,9 @@ export function directoryOf(text: Text): string | undefined {
 }
 
 /** The last component of a known path. */
+/** Names of the shells that scripts are read for. */
+export const SHELL = /^(?:ba|da|a)?sh$/;
+
 export function baseName(path: string): string {
   const clean = path.replace(/\/+$/, "");
   return clean.slice(clean.lastIndexOf("/") + 1);

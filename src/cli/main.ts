@@ -89,6 +89,7 @@ export function commandTree(action: ActionOf): Command {
       .option("--since <rev>", "sweep only what changed since a git revision")
       .option("--min-score <n>", "sweep: exit 1 below this share of reported mutants, in per cent", percent)
       .option("--baseline <file>", "sweep: known findings that do not count")
+      .option("--all-killers", "sweep: let every rule judge every mutant, not only until one reports it")
       .option("--threads <n>", "sweep: worker threads (default: as many as pay)", count)
       .option("--config <file>", "sweep: the contract file")
       .option(

@@ -30,6 +30,7 @@ export interface SweepFlags {
   readonly since?: string;
   readonly minScore?: number;
   readonly baseline?: string;
+  readonly allKillers?: boolean;
   readonly threads?: number;
   readonly config?: string;
   readonly format: string;
@@ -121,6 +122,7 @@ export async function sweepCommand(path: string, flags: SweepFlags): Promise<num
       };
     },
     wanted,
+    allKillers: flags.allKillers,
   };
   if (!isMainThread) return inWorker(sweepOptions);
 
@@ -152,6 +154,7 @@ export async function sweepCommand(path: string, flags: SweepFlags): Promise<num
       version: VERSION,
       homepage: HOMEPAGE,
       minimum: flags.minScore,
+      allKillers: flags.allKillers === true,
     });
     if (format === "json") return `${JSON.stringify(report, null, 2)}\n`;
     return htmlReport(report, reportElement(), `quorumlint: ${contracts.map((c) => c.name).join(", ")}`);
@@ -455,9 +458,14 @@ function pretty(result: Sweep, coverage: Coverage, flags: SweepFlags, c: Colours
     .filter((r) => r.kills > 0 || r.missed > 0)
     .sort((a, b) => b.kills - a.kills || (a.rule < b.rule ? -1 : 1));
   const ruleWidth = Math.max(4, ...guards.map((r) => r.rule.length));
-  lines.push("", c.bold("By rule"), "", c.dim(`${"rule".padEnd(ruleWidth)}  kills  alone  read but missed`));
-  for (const r of guards)
-    lines.push(`${r.rule.padEnd(ruleWidth)}  ${cell(r.kills, 5)}  ${cell(r.alone, 5)}  ${cell(r.missed, 15)}`);
+  const all = flags.allKillers === true;
+  const columns = all ? "kills  alone" : "kills first";
+  lines.push("", c.bold("By rule"), "", c.dim(`${"rule".padEnd(ruleWidth)}  ${columns}  read but missed`));
+  for (const r of guards) {
+    const kills = all ? `${cell(r.kills, 5)}  ${cell(r.alone, 5)}` : cell(r.kills, 11);
+    lines.push(`${r.rule.padEnd(ruleWidth)}  ${kills}  ${cell(r.missed, 15)}`);
+  }
+  if (!all) lines.push(c.dim("the first rule that reports a mutant ends its judging; --all-killers shows all that do"));
   const idle = byRule.filter((r) => r.kills === 0 && r.missed === 0).map((r) => r.rule);
   if (idle.length > 0 && flags.since === undefined) lines.push(c.dim(`no place of this contract: ${idle.join(", ")}`));
   if (gaps.length > 0) {

@@ -6,7 +6,7 @@ import type { Path, YamlDocument } from "../document/yaml.js";
 import { TextView } from "../text/source.js";
 import { Contract, type ContractParts } from "./contract.js";
 import { parseImage, serverOfImage } from "./image.js";
-import type { InputFile } from "./input.js";
+import { type InputFile, KeptWith } from "./input.js";
 import { KubeObject } from "./kubernetes/object.js";
 import { type Command, type Container, isWorkloadKind, Workload } from "./kubernetes/workload.js";
 import { PLANE_PORT, type Plane, type PlaneRole, type Server } from "./plane.js";
@@ -34,12 +34,11 @@ export interface BuildInput {
 }
 
 // Objects of a document are the same values for every contract and every build.
-const objectsOf = new WeakMap<InputFile, Map<YamlDocument, readonly KubeObject[]>>();
-const inputsOf = new WeakMap<Contract, BuildInput>();
+const objectsOf = new KeptWith<Map<YamlDocument, readonly KubeObject[]>>();
 
 /** The same contract with some of its files replaced: what a mutant makes of it. */
 export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputFile, InputFile>): Contract {
-  const input = inputsOf.get(contract);
+  const { input } = contract;
   if (input === undefined) throw new TypeError(`the contract ${contract.name} was not built here`);
   const now = (file: InputFile): InputFile => replaced.get(file) ?? file;
   contract.clean ??= new WeakMap();
@@ -48,7 +47,7 @@ export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputF
       input.files.map(now),
       contract.programSources.map((s) => sourceWith(s, replaced)),
     );
-    inputsOf.set(made, Object.assign({}, input, { files: made.files, match: (p: string) => input.match(p).map(now) }));
+    made.input = Object.assign({}, input, { files: made.files, match: (p: string) => input.match(p).map(now) });
     return made;
   }
   // what a contract file says of its programs is read of their own files
@@ -115,7 +114,7 @@ export function buildContract(input: BuildInput): Contract {
     today: input.today,
     setting: input.setting,
   });
-  inputsOf.set(contract, input);
+  contract.input = input;
   return contract;
 }
 
@@ -228,11 +227,8 @@ function collectTexts(input: BuildInput, objects: readonly KubeObject[]): Texts 
         if (kind === undefined || kind === "lua") continue;
         const path = [...object.base, "data", key];
         // text in a ConfigMap may be expanded before it is used: placeholders in it are tokens
-        const origin = { input: object.input, name: key, templated: true, owner: object, key };
-        add(
-          withView(origin, () => object.document.view(path) ?? new TextView(object.input.source, value)),
-          kind,
-        );
+        const view = (): TextView => object.document.view(path) ?? new TextView(object.input.source, value);
+        add(new EmbeddedText(object, key, key, view), kind);
       }
     } else if (object instanceof Workload) {
       for (const container of object.containers) {
@@ -246,16 +242,28 @@ function collectTexts(input: BuildInput, objects: readonly KubeObject[]): Texts 
   return { confs, acls, scripts };
 }
 
-/** Adds the view of an embedded text, made when somebody reads it: places cost a second parse, and most builds read none. */
-function withView<T extends object>(origin: T, make: () => TextView): T & { readonly view: TextView } {
-  let view: TextView | undefined;
-  return Object.defineProperty(origin, "view", {
-    get: () => (view ??= make()),
-    enumerable: true,
-    configurable: true,
-  }) as T & {
-    readonly view: TextView;
-  };
+/** A text in a manifest; its view is made when somebody reads it: places cost a second parse, and most builds read none. */
+class EmbeddedText implements TextOrigin {
+  readonly input: InputFile;
+  readonly name: string;
+  readonly templated = true;
+  readonly owner: KubeObject;
+  readonly key: string | undefined;
+  readonly #make: () => TextView;
+  #view: TextView | undefined;
+
+  constructor(owner: KubeObject, name: string, key: string | undefined, make: () => TextView) {
+    this.input = owner.input;
+    this.name = name;
+    this.owner = owner;
+    this.key = key;
+    this.#make = make;
+  }
+
+  get view(): TextView {
+    this.#view ??= this.#make();
+    return this.#view;
+  }
 }
 
 /** The script of `sh -c SCRIPT`. */
@@ -266,16 +274,10 @@ function inlineScript(command: Command): ScriptText | undefined {
   const flag = words.findIndex((w, i) => i > 0 && /^[-+][a-z]*c[a-z]*$/.test(w.text));
   const word = flag < 0 ? undefined : words[flag + 1];
   if (word === undefined || !word.scalar) return undefined;
-  const { container } = command;
-  const script = {
-    input: container.workload.input,
-    name: `${command.origin} of ${container.title}`,
-    templated: true,
-    owner: container.workload,
-    key: undefined,
-    command,
-  };
-  return withView(script, () => word.view() ?? new TextView(container.workload.input.source, word.text));
+  const { container, origin } = command;
+  const { workload, title } = container;
+  const view = (): TextView => word.view() ?? new TextView(workload.input.source, word.text);
+  return Object.assign(new EmbeddedText(workload, `${origin} of ${title}`, undefined, view), { command });
 }
 
 // --------------------------------------------------------------------------------------------------------------- planes

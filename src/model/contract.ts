@@ -2,6 +2,7 @@
  * The contract graph: what the files of one deployment mean together. Built once, indexed, never changed; rules only ask.
  */
 import type { Path, YamlDocument } from "../document/yaml.js";
+import type { BuildInput } from "./build.js";
 import { ContainerShell } from "./container-shell.js";
 import type { InputFile } from "./input.js";
 import { ContractNetwork } from "./kubernetes/contract-network.js";
@@ -117,6 +118,8 @@ export class Contract {
   readonly parsers: Parsers;
   /** Values of manifests without a problem: shared by what `rebuildContract` makes of a contract, since most stay as they are. */
   clean: CleanValues | undefined;
+  /** What it was built from, for those that are built like it. */
+  input: BuildInput | undefined;
   readonly #parts: ContractParts;
   readonly #index: ObjectIndex;
   #made: ReadonlySet<string> | undefined;

@@ -17,6 +17,21 @@ export type FileKind =
   | "markdown"
   | "text";
 
+/**
+ * Something made of a file and kept with it. What a WeakMap holds lives until the next full collection, whether or not its file
+ * does: too long for a sweep, a watch or an editor, which make files for a moment.
+ */
+export class KeptWith<T> {
+  get(file: InputFile): T | undefined {
+    return file.kept?.get(this) as T | undefined;
+  }
+
+  set(file: InputFile, value: T): void {
+    file.kept ??= new Map();
+    file.kept.set(this, value);
+  }
+}
+
 /** One file of a contract. `templated`: placeholders in it are tokens (by its name, or by the contract file). */
 export class InputFile {
   readonly source: Source;
@@ -26,6 +41,8 @@ export class InputFile {
   readonly bytes: Uint8Array | undefined;
   /** Why the text is not usable (not UTF-8, binary, unreadable); such a file is one finding. */
   readonly fault: string | undefined;
+  /** See `KeptWith`. */
+  kept: Map<KeptWith<unknown>, unknown> | undefined;
   #yaml: YamlFile | undefined;
   #origin: InputFile | undefined;
   #view: TextView | undefined;

@@ -12,9 +12,9 @@ export interface FileCoverage {
 
 export interface RuleCoverage {
   readonly rule: string;
-  /** Mutants that it reports. */
+  /** Mutants that it reports; those that it reports first, where only the first killer was asked for. */
   readonly kills: number;
-  /** Mutants that nothing else reports. */
+  /** Mutants that nothing else reports, where all killers were asked for. */
   readonly alone: number;
   /** Mutants at places that it reads, and that nobody reports. */
   readonly missed: number;

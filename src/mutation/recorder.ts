@@ -399,10 +399,10 @@ export function differentParts(file: string, name: string, before: object, after
     const left = a as Record<string, unknown>;
     const right = b as Record<string, unknown>;
     let set = false;
-    for (const key of Object.keys(left)) {
+    for (const key of fieldsOf(left)) {
       const [x, y] = [left[key], right[key]];
       if (x === y && x !== undefined) continue;
-      if (!Object.hasOwn(right, key)) {
+      if (!(key in right)) {
         out.push(`\0${key}`, `\0?${key}`);
         set = true;
       } else if (isContainer(x) && isContainer(y) && Array.isArray(x) === Array.isArray(y)) {
@@ -410,8 +410,8 @@ export function differentParts(file: string, name: string, before: object, after
         for (const inner of compare(x, y)) out.push(inner.startsWith("\0") ? `${key}${inner}` : `${key}/${inner}`);
       } else if (!Object.is(x, y) && typeof x !== "function") out.push(`\0${key}`);
     }
-    for (const key of Object.keys(right)) {
-      if (Object.hasOwn(left, key)) continue;
+    for (const key of fieldsOf(right)) {
+      if (key in left) continue;
       out.push(`\0${key}`, `\0?${key}`);
       set = true;
     }
@@ -421,6 +421,16 @@ export function differentParts(file: string, name: string, before: object, after
   // an entry may be reached in two ways
   const known = new Map<object, string[]>();
   return compare(before, after).map((key) => `${file}\0${name}\0${key}`);
+}
+
+/** What an object says: its own fields, and those that its class finds when asked. */
+function fieldsOf(value: object): readonly string[] {
+  const own = Object.keys(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return own;
+  for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype as object)))
+    if (get !== undefined) own.push(name);
+  return own;
 }
 
 function isContainer(value: unknown): value is object {

@@ -59,6 +59,8 @@ export interface ReportOptions {
   readonly version: string;
   readonly homepage: string;
   readonly minimum: number | undefined;
+  /** Whether `killedBy` names all rules that report a mutant, or the first. */
+  readonly allKillers: boolean;
 }
 
 export function sweepReport(sweep: Sweep, options: ReportOptions): SweepReport {
@@ -90,6 +92,7 @@ export function sweepReport(sweep: Sweep, options: ReportOptions): SweepReport {
     config: {
       contracts: contracts.map((c) => c.name),
       minimumScore: options.minimum ?? null,
+      allKillers: options.allKillers,
       score: score === undefined ? null : Math.round(score * 100) / 100,
       counts,
       stale: sweep.stale.map(({ entry, mutant }) => ({

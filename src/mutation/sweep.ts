@@ -60,6 +60,8 @@ export interface SweepOptions {
   readonly verdicts?: ReadonlyMap<string, Verdict> | undefined;
   /** Judges every mutant by `relint`: the slow truth that the fast way is compared with. */
   readonly fromText?: boolean | undefined;
+  /** Whether all rules judge each mutant; otherwise those with the fewest reads begin, and the first that reports ends it. */
+  readonly allKillers?: boolean | undefined;
 }
 
 export interface Sweep {
@@ -161,6 +163,10 @@ interface Invocation {
   readonly queries: ReadonlySet<string>;
   /** Documents (`file\0index`) of which it reads nearly every field: it guards the form, not a meaning. */
   readonly blanket: ReadonlySet<string>;
+  /** How many places it reads: what it costs to run it, the same on every machine. */
+  readonly weight: number;
+  /** It asks the contract for nothing but what all changes of it share. */
+  readonly alone: boolean;
 }
 
 interface Recorded {
@@ -258,6 +264,11 @@ function settleVerdict(found: readonly Found[], coveredBy: readonly string[], re
   return { status, killedBy: [], coveredBy, reason: undefined };
 }
 
+interface Crash {
+  readonly rule: string;
+  readonly error: Error;
+}
+
 interface Outcome {
   readonly found: readonly Found[];
   readonly coveredBy: readonly string[];
@@ -265,7 +276,7 @@ interface Outcome {
   readonly read: boolean;
   /** The fast way cannot tell. */
   readonly relint: boolean;
-  readonly crash: { readonly rule: string; readonly error: Error } | undefined;
+  readonly crash: Crash | undefined;
 }
 
 /** Judges mutants of one contract. */
@@ -413,6 +424,11 @@ class Engine {
 
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
+    const first = this.#options.allKillers !== true && declared && !suppressing;
+    if (first) {
+      const { found } = this.#first(now, lightest([...affected].filter((i) => i.alone && now.isLike(i.entity))));
+      if (found.length > 0) return { found, coveredBy, read, relint: false, crash: undefined };
+    }
     // where no rule asks for anything but its own entity, nobody sees what the build makes of the change
     const alone = declared && this.#asking.size === 0;
     const parsed = (hard || soft || !hasDocuments(file)) && file.kind !== "json" && !alone;
@@ -439,6 +455,13 @@ class Engine {
       for (const entity of entitiesThatDiffer(file, replaced))
         for (const i of this.#of.get(entity) ?? []) affected.add(i);
     }
+    if (first && (!all || steady)) {
+      const { found, crash } = this.#first(
+        now,
+        lightest([...affected].filter((i) => !(i.alone && now.isLike(i.entity)))),
+      );
+      return { found, coveredBy, read, relint: false, crash };
+    }
     const byRule = new Map<Rule, Invocation[]>();
     for (const invocation of affected) {
       const list = byRule.get(invocation.rule);
@@ -458,11 +481,24 @@ class Engine {
       const result = this.#run(now, rule, own, same);
       if (result.crash !== undefined) return { found: [], coveredBy, read, relint: false, crash: result.crash };
       for (const f of result.found) if (!base.has(f.key)) found.push(f);
+      if (first && found.length > 0) break;
       if (suppressing && !different)
         different = own === undefined ? result.found.length !== base.size : own.length > 0 && base.size > 0;
     }
     const relint = suppressing && (found.length > 0 || different);
     return { found, coveredBy, read, relint, crash: undefined };
+  }
+
+  /** Runs handlers one after the other, until one reports what its rule did not report before. */
+  #first(now: Changed, invocations: readonly Invocation[]): { found: Found[]; crash: Crash | undefined } {
+    for (const invocation of invocations) {
+      const { rule } = invocation;
+      const base = this.#base.get(rule)!;
+      const { found, crash } = this.#run(now, rule, [invocation]);
+      const added = found.filter((f) => !base.has(f.key));
+      if (crash !== undefined || added.length > 0) return { found: added, crash };
+    }
+    return { found: [], crash: undefined };
   }
 
   /** What a rule says of the changed contract, by all its handlers or by some. */
@@ -471,27 +507,9 @@ class Engine {
     rule: Rule,
     only?: readonly Invocation[],
     same?: (kind: EntityKind, index: number, entity: unknown) => boolean,
-  ): { found: Found[]; crash: { rule: string; error: Error } | undefined } {
-    const pending: { id: string; file: string; text: string; once: boolean }[] = [];
-    const { declared } = this.contract;
-    const setting = this.contract.setting(rule.id);
-    const context = {
-      get contract() {
-        return now.front;
-      },
-      options: setting.options,
-      report: (id: string, data: unknown, at: Span | Place, extra?: ReportExtra) => {
-        const severity = severityOf(rule, id, declared, setting.severity as never, extra?.severity);
-        if (severity === "off" || severityRank(severity) < severityRank("warning")) return;
-        const spec = messageSpec(rule, id);
-        pending.push({
-          id,
-          file: fileOf(at),
-          text: fill(spec.text, data as Readonly<Record<string, string | number>> | undefined),
-          once: spec.once === true && !declared,
-        });
-      },
-    } as RuleContext<Record<string, string>>;
+  ): { found: Found[]; crash: Crash | undefined } {
+    const context = new Hearing(rule, now);
+    const { pending } = context;
     try {
       if (only === undefined) {
         for (const kind of Object.keys(rule.on) as EntityKind[]) {
@@ -529,6 +547,52 @@ class Engine {
     }
     return { found, crash: undefined };
   }
+}
+
+interface Said {
+  readonly id: string;
+  readonly file: string;
+  readonly text: string;
+  readonly once: boolean;
+}
+
+/** Hears what a rule reports of a changed contract, which is built when the rule asks for it. */
+class Hearing implements RuleContext<Record<string, string>> {
+  readonly pending: Said[] = [];
+  readonly #rule: Rule;
+  readonly #now: Changed;
+
+  constructor(rule: Rule, now: Changed) {
+    this.#rule = rule;
+    this.#now = now;
+  }
+
+  get contract(): Contract {
+    return this.#now.front;
+  }
+
+  get options(): Readonly<Record<string, unknown>> {
+    return this.#now.base.setting(this.#rule.id).options;
+  }
+
+  readonly report = (id: string, data: unknown, at: Span | Place, extra?: ReportExtra): void => {
+    const rule = this.#rule;
+    const { base } = this.#now;
+    const severity = severityOf(rule, id, base.declared, base.setting(rule.id).severity as never, extra?.severity);
+    if (severity === "off" || severityRank(severity) < severityRank("warning")) return;
+    const spec = messageSpec(rule, id);
+    this.pending.push({
+      id,
+      file: fileOf(at),
+      text: fill(spec.text, data as Readonly<Record<string, string | number>> | undefined),
+      once: spec.once === true && !base.declared,
+    });
+  };
+}
+
+/** Those that read least first: the same order on every machine. */
+function lightest(invocations: Invocation[]): Invocation[] {
+  return invocations.sort((a, b) => a.weight - b.weight);
 }
 
 /** Entities that outlive a change of another file; the others are made anew by each build, in the same order. */
@@ -675,28 +739,28 @@ const LASTING: ReadonlySet<string> = new Set(["name", "declared", "config", "tod
 
 /** The contract with one file changed; built only when somebody asks for more than an object of it. */
 class Changed {
-  readonly #base: Contract;
+  readonly base: Contract;
   readonly #file: InputFile;
   readonly #changed: InputFile;
   #contract: Contract | undefined;
   #front: Contract | undefined;
 
   constructor(base: Contract, file: InputFile, changed: InputFile) {
-    this.#base = base;
+    this.base = base;
     this.#file = file;
     this.#changed = changed;
   }
 
   get contract(): Contract {
     this.#contract ??=
-      this.#file === this.#changed ? this.#base : rebuildContract(this.#base, new Map([[this.#file, this.#changed]]));
+      this.#file === this.#changed ? this.base : rebuildContract(this.base, new Map([[this.#file, this.#changed]]));
     return this.#contract;
   }
 
   /** The contract for those who mostly ask for what no mutant changes: it is built when they ask for more. */
   get front(): Contract {
     if (this.#contract !== undefined || this.#file === this.#changed) return this.contract;
-    this.#front ??= new Proxy(this.#base, {
+    this.#front ??= new Proxy(this.base, {
       get: (base, key) => {
         if (typeof key === "string" && LASTING.has(key)) return Reflect.get(base, key, base) as unknown;
         const { contract } = this;
@@ -705,6 +769,12 @@ class Changed {
       },
     });
     return this.#front;
+  }
+
+  /** Whether an entity that is known without building the contract is one of the same kind in it. */
+  isLike(entity: unknown): boolean {
+    if (!(entity instanceof InputFile || entity instanceof KubeObject || entity instanceof Container)) return false;
+    return this.counterpart("File", 0, entity)?.constructor === entity.constructor;
   }
 
   /** What an entity of the unchanged contract has become. */
@@ -919,7 +989,9 @@ class Recording {
         // a crash is found where the unchanged contract is linted
       }
     });
-    return { invocation: { rule, kind, index, entity: own, queries, blanket: blankets(this.#base, reads) }, reads };
+    const blanket = blankets(this.#base, reads);
+    const invocation = { rule, kind, index, entity: own, queries, blanket, weight: reads.size, alone: !this.asked };
+    return { invocation, reads };
   }
 }
 
@@ -980,7 +1052,7 @@ function isOfPrograms(file: InputFile): boolean {
 }
 
 /** Reads of a manifest that decide which programs there are: the list, the files that entries name. */
-const REGROUPS = /\0(?:file|manifest|entries|programs|\*)$|\/file\0value$/;
+const REGROUPS = /\0(?:\0(?:manifest|entries)|entries\0[^\0]*|entries\/\d+(?:\0file|\/file\0value))$/;
 
 /** Which programs a contract has, each with its script. */
 function programShape(contract: Contract): string {

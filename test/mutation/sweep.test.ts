@@ -23,11 +23,23 @@ import { sweepOptions } from "./support.js";
 const options = await sweepOptions(fixtureBase("redis-lab")!);
 const fast = await sweep({ ...options, equivalents });
 const all = process.env["SWEEP_ALL"] === "1";
-const every = all ? 1 : 37;
+/** Parts of the mutants that all rules judge, and that are judged from text. */
+const [share, every] = all ? [1, 1] : [6, 36];
+const complete = await sweep({ ...options, allKillers: true, wanted: (_, i) => i % share === 0 });
 
 function verdict(r: MutantResult): string {
   const open = r.status === "Survived" || r.status === "NoCoverage" || r.status === "Ignored";
   return `${r.mutant.id} ${r.mutant.source.file} ${r.mutant.field} ${r.mutant.mutator}: ${open ? "silent" : r.status} ${r.killedBy.join(" ")} ${r.status === "Killed" ? r.reason : ""}`;
+}
+
+/** The golden sweep, against verdicts of all rules: the same states, the first killer one of the killers. */
+function firstOfAll(complete: readonly MutantResult[]): void {
+  const byId = new Map(fast.results.map((r) => [r.mutant.id, r]));
+  for (const r of complete) {
+    const first = byId.get(r.mutant.id)!;
+    const found = first.killedBy.length === 1 && r.killedBy.includes(first.killedBy[0]!);
+    if (r.status !== "Killed" || first.status !== "Killed" || !found) expect(verdict(first)).toBe(verdict(r));
+  }
 }
 
 describe("the golden sweep", () => {
@@ -40,7 +52,7 @@ describe("the golden sweep", () => {
 
   it("crashes no rule", () => {
     expect(
-      fast.results
+      [...fast.results, ...complete.results]
         .filter((r) => r.status === "RuntimeError")
         .map((r) => `${r.mutant.field} ${r.mutant.mutator}: ${r.reason}`),
     ).toEqual([]);
@@ -50,15 +62,20 @@ describe("the golden sweep", () => {
     timeout: 3_600_000,
   }, async () => {
     const slow = await sweep({ ...options, fromText: true, wanted: (_, i) => i % every === 0 });
-    const byId = new Map(fast.results.map((r) => [r.mutant.id, r]));
+    const byId = new Map(complete.results.map((r) => [r.mutant.id, r]));
     expect(slow.results.length).toBeGreaterThan(200);
     expect(slow.results.map((r) => verdict(byId.get(r.mutant.id)!))).toEqual(slow.results.map(verdict));
+  });
+
+  it("ends with the first rule that reports a mutant, and says of the others what all rules say", () => {
+    firstOfAll(complete.results);
+    expect(complete.results.some((r) => r.killedBy.length > 1)).toBe(true);
   });
 
   it("judges a contract of programs as a lint of the changed files does", { timeout: 600_000 }, async () => {
     const programs = await sweepOptions(fixtureBase("programs")!);
     const [quick, slow] = [
-      await sweep(programs),
+      await sweep({ ...programs, allKillers: true }),
       await sweep({ ...programs, fromText: true, wanted: (_, i) => all || i % 5 === 0 }),
     ];
     const byId = new Map(quick.results.map((r) => [r.mutant.id, r]));
@@ -99,6 +116,7 @@ describe("the golden sweep", () => {
           version: "1",
           homepage: "https://example.com/",
           minimum: undefined,
+          allKillers: false,
         }),
       );
     };
@@ -148,6 +166,7 @@ describe("reports", () => {
     version: "0.1.0",
     homepage: "https://example.com/quorumlint",
     minimum: undefined,
+    allKillers: false,
   });
 
   it("locates every mutant in its file", () => {
@@ -205,7 +224,7 @@ describe("contracts of users", () => {
 
   const compare = async (files: Record<string, string>): Promise<number> => {
     const own = await sweepOptions(tree(files));
-    const [quick, slow] = [await sweep(own), await sweep({ ...own, fromText: true })];
+    const [quick, slow] = [await sweep({ ...own, allKillers: true }), await sweep({ ...own, fromText: true })];
     expect(quick.results.map(verdict)).toEqual(slow.results.map(verdict));
     return quick.results.length;
   };

@@ -84,6 +84,31 @@ export interface Command {
   readonly lists: readonly (readonly unknown[])[];
 }
 
+class CommandWord {
+  readonly place: NodePlace;
+  readonly scalar: boolean;
+  readonly #items: readonly unknown[];
+  readonly #index: number;
+
+  constructor(items: readonly unknown[], index: number, place: NodePlace, scalar: boolean) {
+    this.#items = items;
+    this.#index = index;
+    this.place = place;
+    this.scalar = scalar;
+  }
+
+  /** Read when asked for: who looks at a word is then known. */
+  get text(): string {
+    const word = this.#items[this.#index];
+    return typeof word === "string" ? word : String(word);
+  }
+
+  view(): TextView | undefined {
+    const { document, path } = this.place;
+    return document.view(path);
+  }
+}
+
 /** How a message names a command: by its container, and by what it is where it is not what the container runs. */
 export function commandTitle({ origin, container }: Command): string {
   return origin === "entrypoint" ? container.title : `the ${origin} command of ${container.title}`;
@@ -302,16 +327,8 @@ export class Container {
       items.forEach((item, i) => {
         const full = [...this.workload.base, ...this.path, ...list, i];
         const { document } = this.workload;
-        words.push({
-          // read when asked for: who looks at a word is then known
-          get text() {
-            const word = items[i];
-            return typeof word === "string" ? word : String(word);
-          },
-          place: new NodePlace(document, full),
-          scalar: item === null || typeof item !== "object",
-          view: () => document.view(full),
-        });
+        const scalar = item === null || typeof item !== "object";
+        words.push(new CommandWord(items, i, new NodePlace(document, full), scalar));
       });
     }
     return { origin, container: this, words, explicit: path[0] !== "args", place: this.key(...path), lists };

@@ -151,7 +151,7 @@ export function readProgramSet(
   const programs: ManifestProgram[] = [];
   const list = tree.node("/programs");
   const count = list?.type === "array" ? (list.children?.length ?? 0) : 0;
-  for (let i = 0; i < count; i++) programs.push(readProgram(tree, `/programs/${i}`));
+  for (let i = 0; i < count; i++) programs.push(new Entry(tree, `/programs/${i}`));
   if (errors.length === 0) {
     for (let i = 0; i < programs.length; i++) problems.push(...crossChecks(tree, programs[i]!, `/programs/${i}`));
   }
@@ -183,7 +183,7 @@ export function readProgramAgain(
     );
     if (problem !== undefined) problems.push(problem);
   }
-  const program = readProgram(tree, path);
+  const program = new Entry(tree, path);
   problems.push(...crossChecks(tree, program, path));
   problems.sort((a, b) => a.at.start - b.at.start);
   return { program, problems };
@@ -200,6 +200,7 @@ class Tree {
   tooDeep = false;
   readonly #nodes = new Map<string, JsonNode>();
   readonly #keys = new Map<string, JsonNode>();
+  readonly #paths = new Map<string, Readonly<Record<string, true>>>();
   /** Our names, by the path of an object in a program (`` for the program) and the name that stands there. */
   readonly #ours = new Map<string, string>();
 
@@ -287,10 +288,20 @@ class Tree {
 
   /** The paths below a path. */
   paths(path: string): Readonly<Record<string, true>> {
-    const start = `${path}/`;
-    const out = Object.create(null) as Record<string, true>;
-    for (const own of this.#nodes.keys()) if (own.startsWith(start)) out[own.slice(start.length)] = true;
-    return out;
+    let known = this.#paths.get(path);
+    if (known === undefined) {
+      const start = path.length + 1;
+      const out = Object.create(null) as Record<string, true>;
+      const walk = (from: string): void => {
+        for (const inner of this.children(from)) {
+          out[inner.slice(start)] = true;
+          walk(inner);
+        }
+      };
+      walk(path);
+      this.#paths.set(path, (known = out));
+    }
+    return known;
   }
 
   children(path: string): readonly string[] {
@@ -369,56 +380,84 @@ const FORMATS: Readonly<Record<string, string>> = {
   file: '"file" is no relative path of a .lua file',
 };
 
-function readProgram(tree: Tree, path: string): ManifestProgram {
-  const text = <T extends string>(name: string) => tree.located(`${path}/${name}`, isString) as Located<T> | undefined;
-  const number = (name: string) => tree.located(`${path}/${name}`, isNumber);
-  const at = tree.valueAt(path)!;
-  const resultType = text("result/type");
-  let paths: Readonly<Record<string, true>> | undefined;
-  return {
-    id: text("id"),
-    version: text("version"),
-    file: text("file"),
-    sha1: text("sha1"),
-    sha256: text("sha256"),
-    keys: tree.children(`${path}/keys`).flatMap((p) => readKey(tree, p) ?? []),
-    argv: tree.children(`${path}/argv`).flatMap((p) => readArgument(tree, p) ?? []),
-    result:
+/** Where an entry was read from: under a symbol, which those who watch and compare what was read pass by. */
+const READ = Symbol("read");
+
+class Entry implements ManifestProgram {
+  readonly id: ManifestProgram["id"];
+  readonly version: ManifestProgram["version"];
+  readonly file: ManifestProgram["file"];
+  readonly sha1: ManifestProgram["sha1"];
+  readonly sha256: ManifestProgram["sha256"];
+  readonly keys: ManifestProgram["keys"];
+  readonly argv: ManifestProgram["argv"];
+  readonly result: ManifestProgram["result"];
+  readonly slotRule: ManifestProgram["slotRule"];
+  readonly ttl: ManifestProgram["ttl"];
+  readonly bounds: ManifestProgram["bounds"];
+  readonly minimumRedisVersion: ManifestProgram["minimumRedisVersion"];
+  readonly retry: ManifestProgram["retry"];
+  readonly certainty: ManifestProgram["certainty"];
+  readonly guarantee: ManifestProgram["guarantee"];
+  readonly class: ManifestProgram["class"];
+  readonly renewal: ManifestProgram["renewal"];
+  readonly rotation: ManifestProgram["rotation"];
+  readonly commands: ManifestProgram["commands"];
+  readonly at: Span;
+  readonly [READ]: { readonly tree: Tree; readonly path: string };
+
+  constructor(tree: Tree, path: string) {
+    const text = <T extends string>(name: string) =>
+      tree.located(`${path}/${name}`, isString) as Located<T> | undefined;
+    const number = (name: string) => tree.located(`${path}/${name}`, isNumber);
+    const isObject = (name: string): boolean => tree.node(`${path}/${name}`)?.type === "object";
+    const resultType = text<NonNullable<ManifestProgram["result"]>["type"]["value"]>("result/type");
+    this[READ] = { tree, path };
+    this.id = text("id");
+    this.version = text("version");
+    this.file = text("file");
+    this.sha1 = text("sha1");
+    this.sha256 = text("sha256");
+    this.keys = tree.children(`${path}/keys`).flatMap((p) => readKey(tree, p) ?? []);
+    this.argv = tree.children(`${path}/argv`).flatMap((p) => readArgument(tree, p) ?? []);
+    this.result =
       resultType === undefined
         ? undefined
         : {
-            type: resultType as NonNullable<ManifestProgram["result"]>["type"],
+            type: resultType,
             values: readList(tree, `${path}/result/values`, isScalar),
             items: readList(tree, `${path}/result/items`, isString),
             at: tree.valueAt(`${path}/result`)!,
-          },
-    slotRule: text("slotRule"),
-    ttl: tree.children(`${path}/ttl`).flatMap((p) => readTtl(tree, p) ?? []),
-    bounds:
-      tree.node(`${path}/bounds`)?.type === "object"
-        ? { maxItems: number("bounds/maxItems"), maxBytes: number("bounds/maxBytes") }
-        : undefined,
-    minimumRedisVersion: text("minimumRedisVersion"),
-    retry: text("retry"),
-    certainty: text("certainty"),
-    guarantee: text("guarantee"),
-    class: text("class"),
-    renewal:
-      tree.node(`${path}/renewal`)?.type === "object"
-        ? { maxTotalMs: number("renewal/maxTotalMs"), maxCount: number("renewal/maxCount") }
-        : undefined,
-    rotation: text("rotation"),
-    commands: readList(tree, `${path}/commands`, isString) ?? [],
-    at,
-    get paths() {
-      return (paths ??= tree.paths(path));
-    },
-    // asked of `this`: whoever watches the entry is told which path is looked for
-    place(field, part = "value") {
-      if (this.paths[field] === undefined) return undefined;
-      return part === "key" ? tree.keyAt(`${path}/${field}`) : tree.valueAt(`${path}/${field}`);
-    },
-  };
+          };
+    this.slotRule = text("slotRule");
+    this.ttl = tree.children(`${path}/ttl`).flatMap((p) => readTtl(tree, p) ?? []);
+    this.bounds = isObject("bounds")
+      ? { maxItems: number("bounds/maxItems"), maxBytes: number("bounds/maxBytes") }
+      : undefined;
+    this.minimumRedisVersion = text("minimumRedisVersion");
+    this.retry = text("retry");
+    this.certainty = text("certainty");
+    this.guarantee = text("guarantee");
+    this.class = text("class");
+    this.renewal = isObject("renewal")
+      ? { maxTotalMs: number("renewal/maxTotalMs"), maxCount: number("renewal/maxCount") }
+      : undefined;
+    this.rotation = text("rotation");
+    this.commands = readList(tree, `${path}/commands`, isString) ?? [];
+    this.at = tree.valueAt(path)!;
+  }
+
+  get paths(): Readonly<Record<string, true>> {
+    const { tree, path } = this[READ];
+    return tree.paths(path);
+  }
+
+  /** Asks `paths` of `this`: whoever watches the entry is told which path is looked for. */
+  place(field: string, part: "value" | "key" = "value"): Span | undefined {
+    if (this.paths[field] === undefined) return undefined;
+    const { tree, path } = this[READ];
+    return part === "key" ? tree.keyAt(`${path}/${field}`) : tree.valueAt(`${path}/${field}`);
+  }
 }
 
 function readList<T>(tree: Tree, path: string, is: (value: unknown) => value is T): readonly Located<T>[] | undefined {

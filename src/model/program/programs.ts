@@ -8,7 +8,7 @@ import { type LuaDocument, parseLua } from "../../document/lua.js";
 import { bytesOf } from "../../text/bytes.js";
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
-import type { InputFile } from "../input.js";
+import { type InputFile, KeptWith } from "../input.js";
 import type { Place } from "../place.js";
 import type { AccessList } from "../redis/access.js";
 import type { AclUser } from "../redis/acl.js";
@@ -99,12 +99,12 @@ export interface Runner {
 }
 
 // Documents and effects are the same for every contract and every build that holds the file.
-const documents = new WeakMap<InputFile, LuaDocument>();
-const digests = new WeakMap<InputFile, { readonly sha1: string; readonly sha256: string }>();
+const documents = new KeptWith<LuaDocument>();
+const digests = new KeptWith<{ readonly sha1: string; readonly sha256: string }>();
 const specsOf = new WeakMap<CommandTable, KeySpecs>();
-const manifests = new WeakMap<InputFile, Map<string, ManifestRead>>();
-const kept = new WeakMap<InputFile, Map<CommandTable, KeptEffects>>();
-const readings = new WeakMap<InputFile, KeptReading[]>();
+const manifests = new KeptWith<Map<string, ManifestRead>>();
+const kept = new KeptWith<Map<CommandTable, KeptEffects>>();
+const readings = new KeptWith<KeptReading[]>();
 
 interface KeptReading {
   readonly files: readonly InputFile[];
@@ -158,6 +158,38 @@ class ListedProgram implements Program {
 
   get at(): Span {
     return this.#read.at;
+  }
+}
+
+/** A set as the contract lists it; what its manifest says is looked up when somebody asks. */
+class ListedSet implements ProgramSet {
+  readonly source: ProgramSource;
+  readonly programs: readonly Program[];
+  readonly scripts: readonly LuaScript[];
+  readonly #read: ManifestRead | undefined;
+
+  constructor(
+    source: ProgramSource,
+    programs: readonly Program[],
+    scripts: readonly LuaScript[],
+    read: ManifestRead | undefined,
+  ) {
+    this.source = source;
+    this.programs = programs;
+    this.scripts = scripts;
+    this.#read = read;
+  }
+
+  get input(): InputFile | undefined {
+    return this.source.manifest;
+  }
+
+  get manifest(): Manifest | undefined {
+    return this.#read?.manifest;
+  }
+
+  get title(): string {
+    return this.manifest?.name?.value ?? this.input?.file ?? "the scripts";
   }
 }
 
@@ -390,18 +422,7 @@ export class ContractPrograms {
     const { manifest: input } = source;
     const read = input === undefined || input.fault !== undefined ? undefined : manifestOf(input, source);
     const programs: Program[] = [];
-    const set: ProgramSet = {
-      source,
-      input,
-      get manifest() {
-        return read?.manifest;
-      },
-      programs,
-      scripts,
-      get title() {
-        return read?.manifest?.name?.value ?? input?.file ?? "the scripts";
-      },
-    };
+    const set = new ListedSet(source, programs, scripts, read);
     for (const e of read?.entries ?? []) {
       const script = e.file === undefined ? undefined : this.#named(e.file.value, input!, source.scripts);
       const program = new ListedProgram(set, script, e);

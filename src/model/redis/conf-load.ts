@@ -13,7 +13,7 @@ import { judgeStart } from "./conf-cross.js";
 import { type ConfClass, type ConfCode, type ConfFinding, type ConfTopic, MAX_FINDINGS } from "./conf-finding.js";
 import { glued } from "./conf-glue.js";
 import { OptionReader } from "./conf-options.js";
-import { type ConfOrigin, ConfValues, type Setting, type UnknownWhy } from "./conf-values.js";
+import { type ConfOrigin, ConfValues, type Gap, type Setting } from "./conf-values.js";
 import { arity, commentOf, reportArity } from "./conf-words.js";
 import {
   type Dialect,
@@ -37,6 +37,22 @@ export interface Loaded {
   /** Read through `include`: a rewrite of the main file does not touch it. */
   readonly included: boolean;
   readonly conditional: boolean;
+}
+
+/** What a script may do to the file; its place is made on demand, as the edit's own. */
+class ScriptGap {
+  readonly why = "script";
+  readonly names: ReadonlySet<string> | undefined;
+  readonly #edit: ConfEdit;
+
+  constructor(edit: ConfEdit, names: ReadonlySet<string> | undefined) {
+    this.#edit = edit;
+    this.names = names;
+  }
+
+  get at(): Span {
+    return this.#edit.at;
+  }
 }
 
 /** Far more `user` or `sentinel` lines than any deployment has. */
@@ -71,7 +87,7 @@ export class Loading {
   readonly sentinelLines: Loaded[] = [];
   readonly users: Loaded[] = [];
   readonly moduleOptions: Loaded[] = [];
-  readonly gaps: { why: UnknownWhy; at: Span | undefined; names: ReadonlySet<string> | undefined }[] = [];
+  readonly gaps: Gap[] = [];
   modules = false;
   loads: boolean | "unknown" = true;
   restarts: boolean | "unknown" = true;
@@ -245,14 +261,7 @@ export class Loading {
         return loaded.map((l) => substitute(l, edit.find, conditional ? undefined : edit.value));
       default: {
         const names = edit.directives?.map((name) => this.#canonical(name.toLowerCase()));
-        this.gaps.push({
-          why: "script",
-          // made on demand, as the edit's own
-          get at() {
-            return edit.at;
-          },
-          names: names && new Set(names),
-        });
+        this.gaps.push(new ScriptGap(edit, names && new Set(names)));
         if (names === undefined) return loaded;
         const touched = new Set(names);
         return loaded.map((l) => (touched.has(this.#key(l.statement)) ? { ...l, conditional: true } : l));

@@ -46,7 +46,8 @@ export type ConfValue =
   /** Not set, and there is no default: the server goes without. */
   | { readonly state: "absent" };
 
-interface Gap {
+/** Why what is not set may be set all the same. */
+export interface Gap {
   readonly why: UnknownWhy;
   readonly at: Span | undefined;
   readonly names: ReadonlySet<string> | undefined;
@@ -55,6 +56,27 @@ interface Gap {
 const SENTINEL_DEFAULTS: Record<string, string> = { port: "26379", "protected-mode": "no" };
 
 const NO_ARGS: readonly ConfArgument[] = [];
+
+/** What is not set, and may be set by what is not known here. */
+class UnsetValue {
+  readonly state = "unknown";
+  readonly set = false;
+  readonly args = NO_ARGS;
+  readonly statement = undefined;
+  readonly #gap: Gap;
+
+  constructor(gap: Gap) {
+    this.#gap = gap;
+  }
+
+  get why(): UnknownWhy {
+    return this.#gap.why;
+  }
+
+  get at(): Span | undefined {
+    return this.#gap.at;
+  }
+}
 
 /** The values that a server runs with: known, unknown, or absent. */
 export class ConfValues {
@@ -98,17 +120,7 @@ export class ConfValues {
   #unset(canonical: string, option: Directive | undefined): ConfValue {
     const gap = this.#gaps.find((g) => g.names === undefined || g.names.has(canonical));
     if (gap !== undefined) {
-      const { why } = gap;
-      return {
-        state: "unknown",
-        why,
-        set: false,
-        args: NO_ARGS,
-        get at() {
-          return gap.at;
-        },
-        statement: undefined,
-      };
+      return new UnsetValue(gap);
     }
     const own = this.mode === "sentinel" ? SENTINEL_DEFAULTS[canonical] : undefined;
     const value = own ?? option?.default ?? "";

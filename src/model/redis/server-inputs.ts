@@ -1,5 +1,6 @@
 /** What shapes a server's values besides its file: the command line of its container, and scripts that edit the file. */
 import type { ConfArgument } from "../../document/redis-conf.js";
+import type { Span } from "../../text/source.js";
 import { type Segment as TextSegment, TextView } from "../../text/source.js";
 import { isSameCommand } from "../container-shell.js";
 import type { Contract } from "../contract.js";
@@ -75,19 +76,29 @@ function scriptEdits(server: Server, contract: Contract): ConfEdit[] {
   return out;
 }
 
-/** The place is made only when somebody reports it: that costs a second parse of the manifest. */
+/** An edit whose place is made only when somebody reports it: that costs a second parse of the manifest. */
+class UnknownEdit {
+  readonly kind = "unknown";
+  readonly directives: readonly string[] | undefined;
+  readonly conditional: boolean | undefined;
+  readonly #place: Place;
+
+  constructor(place: Place, directives: readonly string[] | undefined, conditional: boolean | undefined) {
+    this.#place = place;
+    this.directives = directives;
+    this.conditional = conditional;
+  }
+
+  get at(): Span {
+    return this.#place.span;
+  }
+}
+
 function unknownAt(
   place: Place,
   more: { readonly directives?: readonly string[] | undefined; readonly conditional?: boolean } = {},
 ): ConfEdit {
-  return {
-    kind: "unknown",
-    directives: more.directives,
-    conditional: more.conditional,
-    get at() {
-      return place.span;
-    },
-  };
+  return new UnknownEdit(place, more.directives, more.conditional);
 }
 
 function editsOfProgram(program: ShellProgram, path: string, place: Place): readonly ConfEdit[] {

@@ -73,8 +73,8 @@ export class InputFile {
     return this;
   }
 
-  /** Told to whoever watches reads: something that was made of the whole content is looked at. */
-  touch(): void {}
+  /** Told to whoever watches reads: something that was made of the whole content is looked at; of its syntax tree, if `parsed`. */
+  touch(_parsed = false): void {}
 
   /** The same value, read under watch where somebody watches this file; `name` says what was made of the file. */
   watched<T extends object>(_name: string, value: T): T {

@@ -96,6 +96,11 @@ export class Recorder {
   }
 }
 
+/** The read of the syntax tree of a file that has no documents; its text is read with it. */
+export function parsedKey(file: string): string {
+  return `${file}\0#\0tree`;
+}
+
 export function pointerKey(path: Path): string {
   return path.join("/");
 }
@@ -287,8 +292,9 @@ class RecordingInput extends InputFile {
     return this.#base;
   }
 
-  override touch(): void {
+  override touch(parsed = false): void {
     this.#recorder.note(this.file);
+    if (parsed) this.#recorder.note(parsedKey(this.file));
   }
 
   override watched<T extends object>(name: string, value: T): T {
@@ -391,46 +397,61 @@ export function differentKeys(file: string, document: number, before: unknown, a
  * the same object is the same.
  */
 export function differentParts(file: string, name: string, before: object, after: object): string[] {
-  /** `pointer\0key`, the pointer from the two things on. */
-  const compare = (a: object, b: object): readonly string[] => {
-    let out = known.get(a);
-    if (out !== undefined) return out;
-    known.set(a, (out = []));
+  const found: string[] = [];
+  const steps: string[] = [];
+  const differ = (...keys: string[]): void => {
+    const at = `${file}\0${name}\0${steps.join("/")}\0`;
+    for (const key of keys) found.push(at + key);
+  };
+  /** Whether a part differs itself; otherwise its own parts are compared. */
+  const part = (x: unknown, y: unknown, key: string | number): void => {
+    if (x === y) return;
+    if (isContainer(x) && isContainer(y) && Array.isArray(x) === Array.isArray(y)) {
+      if (isPlace(x)) return;
+      steps.push(String(key));
+      compare(x, y);
+      steps.pop();
+    } else if (!Object.is(x, y) && typeof x !== "function") differ(String(key));
+  };
+  const compare = (a: object, b: object): void => {
+    if (Array.isArray(a) && Array.isArray(b)) {
+      const [short, long] = [Math.min(a.length, b.length), Math.max(a.length, b.length)];
+      for (let i = 0; i < short; i++) part(a[i], b[i], i);
+      for (let i = short; i < long; i++) differ(String(i), `?${i}`);
+      if (short < long) differ("*");
+      return;
+    }
     const left = a as Record<string, unknown>;
     const right = b as Record<string, unknown>;
     let set = false;
-    for (const key of fieldsOf(left)) {
-      const [x, y] = [left[key], right[key]];
-      if (x === y && x !== undefined) continue;
-      if (!(key in right)) {
-        out.push(`\0${key}`, `\0?${key}`);
-        set = true;
-      } else if (isContainer(x) && isContainer(y) && Array.isArray(x) === Array.isArray(y)) {
-        if (isPlace(x)) continue;
-        for (const inner of compare(x, y)) out.push(inner.startsWith("\0") ? `${key}${inner}` : `${key}/${inner}`);
-      } else if (!Object.is(x, y) && typeof x !== "function") out.push(`\0${key}`);
-    }
-    for (const key of fieldsOf(right)) {
-      if (key in left) continue;
-      out.push(`\0${key}`, `\0?${key}`);
+    const gone = (key: string): void => {
+      differ(key, `?${key}`);
       set = true;
+    };
+    for (const key in left) {
+      if (key in right) part(left[key], right[key], key);
+      else gone(key);
     }
-    if (set) out.push("\0*");
-    return out;
+    for (const key in right) if (!(key in left)) gone(key);
+    for (const key of foundByClass(left)) part(left[key], right[key], key);
+    if (set) differ("*");
   };
-  // an entry may be reached in two ways
-  const known = new Map<object, string[]>();
-  return compare(before, after).map((key) => `${file}\0${name}\0${key}`);
+  compare(before, after);
+  return found;
 }
 
-/** What an object says: its own fields, and those that its class finds when asked. */
-function fieldsOf(value: object): readonly string[] {
-  const own = Object.keys(value);
+const foundBy = new WeakMap<object, readonly string[]>();
+
+/** The fields that an object's class finds when asked. */
+function foundByClass(value: object): readonly string[] {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return own;
-  for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype as object)))
-    if (get !== undefined) own.push(name);
-  return own;
+  if (prototype === null || prototype === Object.prototype) return [];
+  let names = foundBy.get(prototype as object);
+  if (names === undefined) {
+    const described = Object.entries(Object.getOwnPropertyDescriptors(prototype as object));
+    foundBy.set(prototype as object, (names = described.filter(([, { get }]) => get !== undefined).map(([n]) => n)));
+  }
+  return names;
 }
 
 function isContainer(value: unknown): value is object {

@@ -26,6 +26,7 @@ import {
   applyChange,
   differentKeys,
   differentParts,
+  parsedKey,
   ReadNames,
   type ReadSet,
   Recorder,
@@ -163,7 +164,7 @@ interface Invocation {
   readonly queries: ReadonlySet<string>;
   /** Documents (`file\0index`) of which it reads nearly every field: it guards the form, not a meaning. */
   readonly blanket: ReadonlySet<string>;
-  /** How many places it reads: what it costs to run it, the same on every machine. */
+  /** How much it reads: what it costs to run it, the same on every machine. */
   readonly weight: number;
   /** It asks the contract for nothing but what all changes of it share. */
   readonly alone: boolean;
@@ -425,8 +426,10 @@ class Engine {
     const replaced = changed.make();
     const now = new Changed(this.contract, file, replaced);
     const first = this.#options.allKillers !== true && declared && !suppressing;
-    if (first) {
-      const { found } = this.#first(now, lightest([...affected].filter((i) => i.alone && now.isLike(i.entity))));
+    // whoever asks for nothing but the changed object need not wait for the contract
+    const ahead = first && (hard || soft) ? [...affected].filter((i) => i.alone && now.isLike(i.entity)) : [];
+    if (ahead.length > 0) {
+      const { found } = this.#first(now, lightest(ahead));
       if (found.length > 0) return { found, coveredBy, read, relint: false, crash: undefined };
     }
     // where no rule asks for anything but its own entity, nobody sees what the build makes of the change
@@ -456,10 +459,8 @@ class Engine {
         for (const i of this.#of.get(entity) ?? []) affected.add(i);
     }
     if (first && (!all || steady)) {
-      const { found, crash } = this.#first(
-        now,
-        lightest([...affected].filter((i) => !(i.alone && now.isLike(i.entity)))),
-      );
+      for (const i of ahead) affected.delete(i);
+      const { found, crash } = this.#first(now, lightest([...affected]));
       return { found, coveredBy, read, relint: false, crash };
     }
     const byRule = new Map<Rule, Invocation[]>();
@@ -468,7 +469,8 @@ class Engine {
       if (list === undefined) byRule.set(invocation.rule, [invocation]);
       else list.push(invocation);
     }
-    const rules = all && !steady ? this.#rules : byRule.keys();
+    // those that read the place are the likeliest to report
+    const rules = all && !steady ? new Set([...byRule.keys(), ...this.#rules]) : byRule.keys();
     for (const rule of rules) {
       const base = this.#base.get(rule)!;
       // findings that are folded into one are counted over the whole rule
@@ -989,10 +991,35 @@ class Recording {
         // a crash is found where the unchanged contract is linted
       }
     });
+    // finding the next entity is nobody's question
+    this.#queries = undefined;
     const blanket = blankets(this.#base, reads);
-    const invocation = { rule, kind, index, entity: own, queries, blanket, weight: reads.size, alone: !this.asked };
+    const invocation = {
+      rule,
+      kind,
+      index,
+      entity: own,
+      queries,
+      blanket,
+      weight: weightOf(this.#base, reads),
+      alone: !this.asked,
+    };
     return { invocation, reads };
   }
+}
+
+/** Characters of a text that weigh as much as one field: where it is searched, and where it is parsed. */
+const SEARCHED = 40;
+const PARSED = 4;
+
+/** Fields that are read, and whole texts by their length. */
+function weightOf(contract: Contract, reads: ReadSet): number {
+  let weight = reads.size;
+  for (const { file, source } of contract.files) {
+    if (reads.has(parsedKey(file))) weight += source.text.length / PARSED;
+    else if (reads.has(file)) weight += source.text.length / SEARCHED;
+  }
+  return weight;
 }
 
 /** Part of a document's values that a handler must read to count as one that reads everything. */

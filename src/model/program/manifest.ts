@@ -54,6 +54,8 @@ export interface ManifestProgram {
   readonly sha1: Located<string> | undefined;
   readonly sha256: Located<string> | undefined;
   readonly keys: readonly ManifestKey[];
+  /** Where the list of keys stands; undefined: the entry has none. */
+  readonly keysAt: Span | undefined;
   readonly argv: readonly ManifestArgument[];
   readonly result:
     | {
@@ -161,13 +163,14 @@ export function readProgramSet(
 
 /**
  * Reads one program of a set again, from a view of its text alone; undefined where that needs the whole set. The other programs
- * have no problem.
+ * have no problem. `before`: what it was.
  */
 export function readProgramAgain(
   view: TextView,
   root: JsonNode,
   index: number,
   map: FieldMap,
+  before: ManifestProgram,
 ): { readonly program: ManifestProgram; readonly problems: readonly ManifestProblem[] } | undefined {
   const path = `/programs/${index}`;
   const tree = new Tree(view, root, map, path);
@@ -183,7 +186,7 @@ export function readProgramAgain(
     );
     if (problem !== undefined) problems.push(problem);
   }
-  const program = new Entry(tree, path);
+  const program = new Entry(tree, path, before);
   problems.push(...crossChecks(tree, program, path));
   problems.sort((a, b) => a.at.start - b.at.start);
   return { program, problems };
@@ -191,6 +194,12 @@ export function readProgramAgain(
 
 /** Our name of a field of a program (`retry`, `keys.access`) to the name that a team gave it. */
 export type FieldMap = Readonly<Record<string, string>>;
+
+/** Whose paths are asked for. */
+interface PathsAsked {
+  readonly tree: Tree;
+  readonly path: string;
+}
 
 /** The tree by JSON Pointer, with fields under our names. */
 class Tree {
@@ -201,6 +210,7 @@ class Tree {
   readonly #nodes = new Map<string, JsonNode>();
   readonly #keys = new Map<string, JsonNode>();
   readonly #paths = new Map<string, Readonly<Record<string, true>>>();
+  readonly #lists = new Map<string, readonly string[]>();
   /** Our names, by the path of an object in a program (`` for the program) and the name that stands there. */
   readonly #ours = new Map<string, string>();
 
@@ -286,22 +296,51 @@ class Tree {
     return { value: node.value, at: this.span(node) };
   }
 
-  /** The paths below a path. */
-  paths(path: string): Readonly<Record<string, true>> {
+  /** The paths below a path; where the tree holds the same as another one below `like`, the same object as of that. */
+  paths(path: string, like?: PathsAsked): Readonly<Record<string, true>> {
     let known = this.#paths.get(path);
     if (known === undefined) {
-      const start = path.length + 1;
-      const out = Object.create(null) as Record<string, true>;
-      const walk = (from: string): void => {
-        for (const inner of this.children(from)) {
-          out[inner.slice(start)] = true;
-          walk(inner);
-        }
-      };
-      walk(path);
-      this.#paths.set(path, (known = out));
+      if (like !== undefined && this.#holds(like.tree.#list(like.path))) known = like.tree.paths(like.path);
+      else {
+        const out = Object.create(null) as Record<string, true>;
+        for (const own of this.#list(path)) out[own.slice(path.length + 1)] = true;
+        known = out;
+      }
+      this.#paths.set(path, known);
     }
     return known;
+  }
+
+  /** Whether these are the paths of all nodes below the root, in their order. */
+  #holds(list: readonly string[]): boolean {
+    if (this.#nodes.size !== list.length + 1) return false;
+    let i = -1;
+    for (const own of this.#nodes.keys()) if (i++ >= 0 && own !== list[i - 1]) return false;
+    return true;
+  }
+
+  #list(path: string): readonly string[] {
+    let list = this.#lists.get(path);
+    if (list === undefined) {
+      const found: string[] = [];
+      const root = this.#nodes.get(path);
+      if (root !== undefined) this.#below(root, path, (inner) => found.push(inner));
+      this.#lists.set(path, (list = found));
+    }
+    return list;
+  }
+
+  #below(node: JsonNode, path: string, visit: (path: string) => void): void {
+    const { type, children = [] } = node;
+    if (type !== "array" && type !== "object") return;
+    children.forEach((child, i) => {
+      const value = type === "array" ? child : child.children?.[1];
+      const name = type === "array" ? i : escapePointer(this.#named(String(child.children?.[0]?.value), path));
+      if (value === undefined) return;
+      const inner = `${path}/${name}`;
+      visit(inner);
+      this.#below(value, inner, visit);
+    });
   }
 
   children(path: string): readonly string[] {
@@ -390,6 +429,7 @@ class Entry implements ManifestProgram {
   readonly sha1: ManifestProgram["sha1"];
   readonly sha256: ManifestProgram["sha256"];
   readonly keys: ManifestProgram["keys"];
+  readonly keysAt: Span | undefined;
   readonly argv: ManifestProgram["argv"];
   readonly result: ManifestProgram["result"];
   readonly slotRule: ManifestProgram["slotRule"];
@@ -404,21 +444,23 @@ class Entry implements ManifestProgram {
   readonly rotation: ManifestProgram["rotation"];
   readonly commands: ManifestProgram["commands"];
   readonly at: Span;
-  readonly [READ]: { readonly tree: Tree; readonly path: string };
+  readonly [READ]: PathsAsked & { readonly like: PathsAsked | undefined };
 
-  constructor(tree: Tree, path: string) {
+  /** `like`: an entry that most likely has the same paths. */
+  constructor(tree: Tree, path: string, like?: ManifestProgram) {
     const text = <T extends string>(name: string) =>
       tree.located(`${path}/${name}`, isString) as Located<T> | undefined;
     const number = (name: string) => tree.located(`${path}/${name}`, isNumber);
     const isObject = (name: string): boolean => tree.node(`${path}/${name}`)?.type === "object";
     const resultType = text<NonNullable<ManifestProgram["result"]>["type"]["value"]>("result/type");
-    this[READ] = { tree, path };
+    this[READ] = { tree, path, like: like instanceof Entry ? like[READ] : undefined };
     this.id = text("id");
     this.version = text("version");
     this.file = text("file");
     this.sha1 = text("sha1");
     this.sha256 = text("sha256");
     this.keys = tree.children(`${path}/keys`).flatMap((p) => readKey(tree, p) ?? []);
+    this.keysAt = tree.valueAt(`${path}/keys`);
     this.argv = tree.children(`${path}/argv`).flatMap((p) => readArgument(tree, p) ?? []);
     this.result =
       resultType === undefined
@@ -448,8 +490,8 @@ class Entry implements ManifestProgram {
   }
 
   get paths(): Readonly<Record<string, true>> {
-    const { tree, path } = this[READ];
-    return tree.paths(path);
+    const { tree, path, like } = this[READ];
+    return tree.paths(path, like);
   }
 
   /** Asks `paths` of `this`: whoever watches the entry is told which path is looked for. */

@@ -326,7 +326,7 @@ export class ContractPrograms {
 
   document(input: InputFile): LuaDocument | undefined {
     if (input.fault !== undefined) return undefined;
-    input.touch();
+    input.touch(true);
     const { identity } = input;
     let document = documents.get(identity);
     if (document === undefined) {
@@ -616,12 +616,13 @@ function readEntryAgain(
   if (manifest === undefined || manifest.problems.length > 0 || known.faults.length > 0) return undefined;
   const index = manifest.programs.findIndex(({ at }) => at.start < start && end < at.end);
   if (index < 0) return undefined;
-  const { at } = manifest.programs[index]!;
+  const program = manifest.programs[index]!;
+  const { at } = program;
   const grown = after.source.text.length - before.source.text.length;
   const view = after.view.sub(at.start, at.end + grown);
   const document = parseJson(view);
   if (document.errors.length > 0 || document.root?.type !== "object") return undefined;
-  const read = readProgramAgain(view, document.root, index, map);
+  const read = readProgramAgain(view, document.root, index, map, program);
   if (read === undefined) return undefined;
   const entry = entryOf(read.program, index);
   return {
@@ -640,7 +641,7 @@ function entryOf(entry: ManifestProgram, index: number): ManifestRead["entries"]
   const stated: { algorithm: "sha1" | "sha256"; stated: Located<string> }[] = [];
   if (entry.sha1 !== undefined) stated.push({ algorithm: "sha1", stated: entry.sha1 });
   if (entry.sha256 !== undefined) stated.push({ algorithm: "sha256", stated: entry.sha256 });
-  const keysAt = entry.place("keys");
+  const { keysAt } = entry;
   return {
     entry,
     name: entry.id?.value ?? entry.file?.value ?? `program ${index + 1}`,

@@ -284,6 +284,7 @@ interface Outcome {
 class Engine {
   readonly contract: Contract;
   readonly #options: SweepOptions;
+  /** Those that read least first. */
   readonly #rules: readonly Rule[];
   /** What the objects of the model are made of: a change there may concern every rule. */
   readonly #hard: ReadSet;
@@ -350,7 +351,6 @@ class Engine {
   ) {
     this.contract = contract;
     this.#options = options;
-    this.#rules = rules;
     this.#hard = hard;
     this.#soft = soft;
     const index = <K>(map: Map<K, Invocation[]>, key: K, invocation: Invocation): void => {
@@ -366,6 +366,9 @@ class Engine {
       const { entity } = invocation;
       index(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
     }
+    const weights = new Map<Rule, number>();
+    for (const { rule, weight } of invocations) weights.set(rule, (weights.get(rule) ?? 0) + weight);
+    this.#rules = [...rules].sort((a, b) => (weights.get(a) ?? 0) - (weights.get(b) ?? 0));
     this.#derived = derived.filter((d) => this.#asking.has(d.name));
     this.#shape = shapeOf(contract);
     this.#programs = programShape(contract);
@@ -440,16 +443,6 @@ class Engine {
     const regrouped = regroups && programShape(now.contract) !== this.#programs;
     const all = hard || reshaped || regrouped;
     const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
-    for (const d of this.#derived) {
-      // a plane that is another one has other servers
-      const other =
-        reshaped && d.name !== TABLE ? true : (hard || soft || moved.includes(d)) && d.ask(now.contract) !== d.answer;
-      if (!other) continue;
-      disturbed?.add(d.name);
-      for (const i of this.#asking.get(d.name) ?? []) affected.add(i);
-    }
-    const found: Found[] = [];
-    let different = false;
     // the same entities as before: only those handlers run again that read the place, or asked for what is disturbed
     const steady = disturbed !== undefined && !reshaped && !regrouped && sameKinds(file, replaced);
     if (steady) {
@@ -458,11 +451,27 @@ class Engine {
       for (const entity of entitiesThatDiffer(file, replaced))
         for (const i of this.#of.get(entity) ?? []) affected.add(i);
     }
-    if (first && (!all || steady)) {
-      for (const i of ahead) affected.delete(i);
-      const { found, crash } = this.#first(now, lightest([...affected]));
+    const known = first && (!all || steady);
+    if (known) {
+      const { found, crash } = this.#first(now, lightest([...affected].filter((i) => !ahead.includes(i))));
+      if (found.length > 0 || crash !== undefined) return { found, coveredBy, read, relint: false, crash };
+    }
+    const woken: Invocation[] = [];
+    for (const d of this.#derived) {
+      // a plane that is another one has other servers
+      const other =
+        reshaped && d.name !== TABLE ? true : (hard || soft || moved.includes(d)) && d.ask(now.contract) !== d.answer;
+      if (!other) continue;
+      disturbed?.add(d.name);
+      for (const i of this.#asking.get(d.name) ?? []) if (!affected.has(i)) woken.push(i);
+    }
+    if (known) {
+      const { found, crash } = this.#first(now, lightest(woken));
       return { found, coveredBy, read, relint: false, crash };
     }
+    for (const i of woken) affected.add(i);
+    const found: Found[] = [];
+    let different = false;
     const byRule = new Map<Rule, Invocation[]>();
     for (const invocation of affected) {
       const list = byRule.get(invocation.rule);

@@ -23,7 +23,7 @@ import { RedisDeployment } from "./redis/deployment.js";
 import { serverInputs } from "./redis/server-inputs.js";
 import type { ImageRegistry } from "./registry.js";
 import type { ContractConfig } from "./settings.js";
-import type { AclText, ConfText, ScriptText } from "./texts.js";
+import type { AclText, ConfText, ScriptText, TextOrigin } from "./texts.js";
 
 /** The kinds of entity that rules subscribe to. */
 export interface Entities {
@@ -125,6 +125,9 @@ export class Contract {
   #shell: ContainerShell | undefined;
   #programs: ContractPrograms | undefined;
   #budgets: ReadonlyMap<Workload, readonly KubeObject[]> | undefined;
+  #containers: readonly Container[] | undefined;
+  #servers: readonly Server[] | undefined;
+  #textsIn: ReadonlyMap<KubeObject, readonly TextOrigin[]> | undefined;
 
   /** `like`: a contract of the same objects and planes. */
   constructor(parts: ContractParts, parsers = new Parsers(), like?: Contract) {
@@ -223,6 +226,17 @@ export class Contract {
     return this.#budgets.get(workload) ?? [];
   }
 
+  /** The configurations and scripts that a ConfigMap holds. */
+  textsIn(map: KubeObject): readonly TextOrigin[] {
+    if (this.#textsIn === undefined) {
+      const found = new Map<KubeObject, TextOrigin[]>();
+      for (const texts of [this.confs, this.scripts])
+        for (const text of texts) if (text.owner !== undefined) push(found, text.owner, text);
+      this.#textsIn = found;
+    }
+    return this.#textsIn.get(map) ?? [];
+  }
+
   /** What the commands of its containers do. */
   get shell(): ContainerShell {
     this.#shell ??= new ContainerShell(this);
@@ -305,11 +319,15 @@ export class Contract {
       case "Workload":
         return this.workloads;
       case "Container":
-        return this.workloads.flatMap((w) => w.containers);
+        this.#containers ??= this.workloads.flatMap((w) => w.containers);
+        return this.#containers;
       case "Plane":
         return this.planes;
       case "Server":
-        return this.planes.flatMap((p) => (p.servers.length > 0 ? p.servers : (this.redis.commandServer(p) ?? [])));
+        this.#servers ??= this.planes.flatMap((p) =>
+          p.servers.length > 0 ? p.servers : (this.redis.commandServer(p) ?? []),
+        );
+        return this.#servers;
       case "Conf":
         return this.confs;
       case "Acl":

@@ -88,6 +88,7 @@ export class NetworkEngine {
   readonly #classOfPod = new Map<PodInfo, number>();
   readonly #selected = new Map<string, Bitset>();
   readonly #shapes: Shape[] = [];
+  #byClass: readonly (readonly number[])[] | undefined;
   /** Outside addresses as seen by a direction: sources for ingress, destinations for egress. */
   readonly #atoms: Record<Direction, readonly ExternalNode[]>;
   /** How many of them are nodes of the graph: IPv6 (which comes last) only where some policy names it. */
@@ -443,10 +444,7 @@ export class NetworkEngine {
       else nodeAt[index] = at;
     });
     const into = this.#reverse();
-    const shapesOf: number[][] = this.#classes.map(() => []);
-    this.#shapes.forEach(({ classes }, shape) => {
-      for (const c of classes) shapesOf[c]!.push(shape);
-    });
+    const shapesOf = this.#shapesOf;
     const fromAtom: (readonly [number, number])[][] = this.externalSources.map(() => []);
     for (const shape of this.#shapes) {
       for (const [atom, id] of this.#outside("ingress", shape)) {
@@ -588,8 +586,23 @@ export class NetworkEngine {
 
   /** Workloads of which the policy selects at least one pod. */
   selects(policy: Policy): readonly string[] {
-    const bits = this.#selection(policy);
-    return this.#nodes.filter(({ shape }) => this.#shapes[shape]!.classes.some((c) => bits.has(c))).map(({ id }) => id);
+    const found = new Set<number>();
+    this.#selection(policy).forEach((c) => {
+      for (const shape of this.#shapesOf[c]!) for (const node of this.#shapes[shape]!.nodes) found.add(node);
+    });
+    return [...found].sort((a, b) => a - b).map((node) => this.#nodes[node]!.id);
+  }
+
+  /** The shapes that have pods of a class. */
+  get #shapesOf(): readonly (readonly number[])[] {
+    if (this.#byClass === undefined) {
+      const lists: number[][] = this.#classes.map(() => []);
+      this.#shapes.forEach(({ classes }, shape) => {
+        for (const c of classes) lists[c]!.push(shape);
+      });
+      this.#byClass = lists;
+    }
+    return this.#byClass;
   }
 
   /** Policies that isolate some pod of the workload in the direction, in input order. */

@@ -8,6 +8,7 @@
 import { EVENT_ID, type Event, getScalarValue, parseEvents, type ScalarEvent, YAMLException } from "js-yaml";
 import type { Segment, Source, Span } from "../text/source.js";
 import { TextView } from "../text/source.js";
+import { type Maker, readPlainYaml, STYLE_DOUBLE, STYLE_LITERAL, STYLE_PLAIN, STYLE_SINGLE } from "./plain-yaml.js";
 
 export type Path = readonly (string | number)[];
 export type ScalarMeaning = "kubernetes" | "core";
@@ -67,10 +68,6 @@ export type YamlNode = YamlScalar | YamlMap | YamlSeq | YamlAlias;
 const MAX_DEPTH = 100;
 /** Nodes that a document may stand for once its aliases are expanded; kubectl refuses a ratio, we refuse a size. */
 const MAX_EXPANDED = 500_000;
-const STYLE_PLAIN = 1;
-const STYLE_SINGLE = 2;
-const STYLE_DOUBLE = 3;
-const STYLE_LITERAL = 4;
 const STYLE_FLOW = 2;
 
 const INT = /^[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[1-9][0-9_]*|0)$/;
@@ -451,6 +448,8 @@ export function parseSlice(
   meaning: ScalarMeaning,
 ): YamlDocument | SyntaxProblem {
   const slice = source.text.slice(start, end);
+  const plain = readPlainYaml(slice, new Values(meaning));
+  if (plain !== undefined) return new YamlDocument(source, start, end, meaning, plain, []);
   let events: Event[];
   try {
     events = parseEvents(slice, { maxDepth: MAX_DEPTH });
@@ -458,6 +457,48 @@ export function parseSlice(
     return syntaxProblem(error, source, start, end);
   }
   return buildValue(events, slice, source, start, end, meaning);
+}
+
+type Value = string | number | boolean | object | null;
+
+/** Makes the values of a document. */
+class Values implements Maker<Value> {
+  readonly #meaning: ScalarMeaning;
+
+  constructor(meaning: ScalarMeaning) {
+    this.#meaning = meaning;
+  }
+
+  scalar(text: string, style: number): Value {
+    return style === STYLE_PLAIN ? resolvePlain(text, this.#meaning) : text;
+  }
+
+  empty(): Value {
+    return null;
+  }
+
+  map(): Value {
+    return {};
+  }
+
+  list(): Value {
+    return [];
+  }
+
+  /** Merges and repeated keys are the grammar's matter. */
+  key(map: Value, text: string): Value | undefined {
+    return text === "<<" || text === "__proto__" || Object.hasOwn(map as object, text) ? undefined : text;
+  }
+
+  entry(map: Value, key: Value, value: Value): void {
+    (map as Record<string, Value>)[key as string] = value;
+  }
+
+  item(list: Value, value: Value): void {
+    (list as Value[]).push(value);
+  }
+
+  close(): void {}
 }
 
 function syntaxProblem(error: unknown, source: Source, start: number, end: number): SyntaxProblem {
@@ -609,8 +650,74 @@ function quote(event: ScalarEvent): 0 | 1 {
   return event.style === STYLE_SINGLE || event.style === STYLE_DOUBLE ? 1 : 0;
 }
 
+/** Makes the nodes of a document; offsets are shifted. */
+class Nodes implements Maker<YamlNode> {
+  readonly #shift: number;
+  readonly #meaning: ScalarMeaning;
+  /** The end of what was read last. */
+  #last = 0;
+
+  constructor(shift: number, meaning: ScalarMeaning) {
+    this.#shift = shift;
+    this.#meaning = meaning;
+  }
+
+  scalar(text: string, style: number, start: number, end: number, indent: number): YamlScalar {
+    const quote = style === STYLE_SINGLE || style === STYLE_DOUBLE ? 1 : 0;
+    const shift = this.#shift;
+    this.#last = end + quote;
+    return {
+      kind: "scalar",
+      start: shift + start - quote,
+      end: shift + end + quote,
+      value: style === STYLE_PLAIN ? resolvePlain(text, this.#meaning) : text,
+      text,
+      style,
+      contentStart: shift + start,
+      contentEnd: shift + end,
+      indent,
+    };
+  }
+
+  empty(): YamlScalar {
+    return this.scalar("", STYLE_PLAIN, this.#last, this.#last, -1);
+  }
+
+  map(start: number, flow: boolean): YamlMap {
+    return { kind: "map", start: this.#open(start, flow), end: 0, flow, pairs: [] };
+  }
+
+  list(start: number, flow: boolean): YamlSeq {
+    return { kind: "seq", start: this.#open(start, flow), end: 0, flow, items: [] };
+  }
+
+  #open(start: number, flow: boolean): number {
+    this.#last = Math.max(this.#last, start + (flow ? 1 : 0));
+    return this.#shift + start;
+  }
+
+  key(_map: YamlNode, text: string, style: number, start: number, end: number): YamlNode {
+    return this.scalar(text, style, start, end, -1);
+  }
+
+  entry(map: YamlNode, key: YamlNode, value: YamlNode): void {
+    (map as YamlMap).pairs.push({ key, name: (key as YamlScalar).text, value });
+  }
+
+  item(list: YamlNode, value: YamlNode): void {
+    (list as YamlSeq).items.push(value);
+  }
+
+  close(node: YamlNode, end = this.#last): void {
+    this.#last = end;
+    (node as YamlMap | YamlSeq).end = this.#shift + end;
+  }
+}
+
 /** The node tree of a slice that parses; offsets are shifted by `shift`. */
 function buildTree(slice: string, shift: number, meaning: ScalarMeaning): YamlNode | undefined {
+  const plain = readPlainYaml(slice, new Nodes(shift, meaning));
+  if (plain !== undefined) return plain;
   const events = parseEvents(slice, { maxDepth: MAX_DEPTH });
   const anchors = new Map<string, YamlNode>();
   const stack: { node: YamlMap | YamlSeq; key: YamlNode | undefined }[] = [];

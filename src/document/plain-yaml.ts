@@ -25,9 +25,14 @@ export interface Maker<T> {
   close(collection: T, end: number | undefined): void;
 }
 
-/** undefined: the text needs the whole grammar. */
-export function readPlainYaml<T extends NonNullable<unknown> | null>(text: string, make: Maker<T>): T | undefined {
-  return SIMPLE.test(text) ? new Reader(text, make).document() : undefined;
+/** Reads the document between two offsets of a text; undefined: it needs the whole grammar. */
+export function readPlainYaml<T extends NonNullable<unknown> | null>(
+  text: string,
+  make: Maker<T>,
+  start = 0,
+  end = text.length,
+): T | undefined {
+  return SIMPLE.test(text.slice(start, end)) ? new Reader(text, make, start, end).document() : undefined;
 }
 
 const SIMPLE = /^[\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
@@ -57,8 +62,9 @@ function isFlowIndicator(code: number): boolean {
 class Reader<T extends NonNullable<unknown> | null> {
   readonly #text: string;
   readonly #make: Maker<T>;
-  #at = 0;
-  /** Where the line begins, and the column at which its content does; -1: the text ends. */
+  readonly #until: number;
+  #at: number;
+  /** Where the line begins, and the column at which its content does; -1: the document ends. */
   #line = 0;
   #column = 0;
   #depth = 0;
@@ -68,14 +74,18 @@ class Reader<T extends NonNullable<unknown> | null> {
   #style = STYLE_PLAIN;
   #simple = true;
 
-  constructor(text: string, make: Maker<T>) {
+  /** `until`: where the document ends. */
+  constructor(text: string, make: Maker<T>, start: number, until: number) {
     this.#text = text;
     this.#make = make;
+    this.#at = start;
+    this.#until = until;
   }
 
   document(): T | undefined {
-    if (this.#text.startsWith("---") && this.#isGap(3)) this.#at = 3;
-    const begun = this.#at === 0 ? this.#nextLine() : this.#next();
+    const marked = this.#text.startsWith("---", this.#at) && this.#isGap(this.#at + 3);
+    if (marked) this.#at += 3;
+    const begun = marked ? this.#next() : this.#nextLine();
     if (!begun || this.#column !== 0) return undefined;
     const whole = this.#node(0);
     return this.#column < 0 ? whole : undefined;
@@ -86,7 +96,7 @@ class Reader<T extends NonNullable<unknown> | null> {
   /** A space, the end of a line or of the text. */
   #isGap(at: number): boolean {
     const code = this.#text.charCodeAt(at);
-    return code === SPACE || code === NEWLINE || at >= this.#text.length;
+    return code === SPACE || code === NEWLINE || at >= this.#until;
   }
 
   #spaces(): number {
@@ -98,7 +108,7 @@ class Reader<T extends NonNullable<unknown> | null> {
   #isLineOver(): boolean {
     const from = this.#at;
     const code = this.#spaces();
-    if (code === NEWLINE || this.#at >= this.#text.length) return true;
+    if (code === NEWLINE || this.#at >= this.#until) return true;
     if (code !== HASH || this.#at === from) {
       this.#at = from;
       return false;
@@ -109,7 +119,7 @@ class Reader<T extends NonNullable<unknown> | null> {
 
   #skipLine(): void {
     const end = this.#text.indexOf("\n", this.#at);
-    this.#at = end < 0 ? this.#text.length : end;
+    this.#at = end < 0 ? this.#until : end;
   }
 
   /** Goes on to the next line with content; false: something else is left of this one. */
@@ -123,7 +133,7 @@ class Reader<T extends NonNullable<unknown> | null> {
     for (;;) {
       this.#line = this.#at;
       const code = this.#spaces();
-      if (this.#at >= this.#text.length) {
+      if (this.#at >= this.#until) {
         this.#column = -1;
         return true;
       }
@@ -244,15 +254,15 @@ class Reader<T extends NonNullable<unknown> | null> {
     for (this.#line = start; ; ) {
       const code = this.#spaces();
       const column = this.#at - this.#line;
-      if (this.#at >= text.length && column > 0) return undefined;
+      if (this.#at >= this.#until && column > 0) return undefined;
       // the first line decides the indent
       if (indent < 0 && (code === NEWLINE || column < limit)) return undefined;
       if (indent < 0) indent = column;
-      if (this.#at >= text.length || (code !== NEWLINE && column < indent)) break;
+      if (this.#at >= this.#until || (code !== NEWLINE && column < indent)) break;
       this.#skipLine();
-      end = this.#at = Math.min(text.length, this.#at + 1);
+      end = this.#at = Math.min(this.#until, this.#at + 1);
       this.#line = end;
-      if (end === text.length) break;
+      if (end === this.#until) break;
     }
     this.#at = this.#line;
     const value = this.#scalarText(STYLE_LITERAL, start, end, chomping, indent);
@@ -295,7 +305,7 @@ class Reader<T extends NonNullable<unknown> | null> {
         if (isFlowIndicator(first)) return false;
     }
     let end = at;
-    for (; at < text.length; at++) {
+    for (; at < this.#until; at++) {
       const code = text.charCodeAt(at);
       if (code === SPACE) continue;
       if (code === NEWLINE || (flow && isFlowIndicator(code))) break;
@@ -322,9 +332,9 @@ class Reader<T extends NonNullable<unknown> | null> {
         at++;
       } else if (code === BACKSLASH && quote === QUOTE) {
         // escapes of one letter
-        if (!'"\\/nt'.includes(text.charAt(++at)) || at >= text.length) return false;
+        if (!'"\\/nt'.includes(text.charAt(++at)) || at >= this.#until) return false;
         this.#simple = false;
-      } else if (code === NEWLINE || at >= text.length) return false;
+      } else if (code === NEWLINE || at >= this.#until) return false;
     }
     this.#end = at;
     this.#at = at + 1;

@@ -206,7 +206,7 @@ export class YamlDocument {
   /** The node tree; positions are offsets in the file. undefined for an empty document. */
   get root(): YamlNode | undefined {
     if (this.#tree === undefined) {
-      this.#tree = { node: buildTree(this.source.text.slice(this.start, this.end), this.start, this.meaning) };
+      this.#tree = { node: buildTree(this.source.text, this.start, this.end, this.meaning) };
       let recent = grown.get(this.source);
       if (recent === undefined) grown.set(this.source, (recent = []));
       recent.push(this);
@@ -447,9 +447,9 @@ export function parseSlice(
   end: number,
   meaning: ScalarMeaning,
 ): YamlDocument | SyntaxProblem {
-  const slice = source.text.slice(start, end);
-  const plain = readPlainYaml(slice, new Values(meaning));
+  const plain = readPlainYaml(source.text, new Values(meaning), start, end);
   if (plain !== undefined) return new YamlDocument(source, start, end, meaning, plain, []);
+  const slice = source.text.slice(start, end);
   let events: Event[];
   try {
     events = parseEvents(slice, { maxDepth: MAX_DEPTH });
@@ -650,31 +650,29 @@ function quote(event: ScalarEvent): 0 | 1 {
   return event.style === STYLE_SINGLE || event.style === STYLE_DOUBLE ? 1 : 0;
 }
 
-/** Makes the nodes of a document; offsets are shifted. */
+/** Makes the nodes of a document. */
 class Nodes implements Maker<YamlNode> {
-  readonly #shift: number;
   readonly #meaning: ScalarMeaning;
   /** The end of what was read last. */
-  #last = 0;
+  #last: number;
 
-  constructor(shift: number, meaning: ScalarMeaning) {
-    this.#shift = shift;
+  constructor(meaning: ScalarMeaning, start: number) {
     this.#meaning = meaning;
+    this.#last = start;
   }
 
   scalar(text: string, style: number, start: number, end: number, indent: number): YamlScalar {
     const quote = style === STYLE_SINGLE || style === STYLE_DOUBLE ? 1 : 0;
-    const shift = this.#shift;
     this.#last = end + quote;
     return {
       kind: "scalar",
-      start: shift + start - quote,
-      end: shift + end + quote,
+      start: start - quote,
+      end: end + quote,
       value: style === STYLE_PLAIN ? resolvePlain(text, this.#meaning) : text,
       text,
       style,
-      contentStart: shift + start,
-      contentEnd: shift + end,
+      contentStart: start,
+      contentEnd: end,
       indent,
     };
   }
@@ -693,7 +691,7 @@ class Nodes implements Maker<YamlNode> {
 
   #open(start: number, flow: boolean): number {
     this.#last = Math.max(this.#last, start + (flow ? 1 : 0));
-    return this.#shift + start;
+    return start;
   }
 
   key(_map: YamlNode, text: string, style: number, start: number, end: number): YamlNode {
@@ -710,14 +708,15 @@ class Nodes implements Maker<YamlNode> {
 
   close(node: YamlNode, end = this.#last): void {
     this.#last = end;
-    (node as YamlMap | YamlSeq).end = this.#shift + end;
+    (node as YamlMap | YamlSeq).end = end;
   }
 }
 
-/** The node tree of a slice that parses; offsets are shifted by `shift`. */
-function buildTree(slice: string, shift: number, meaning: ScalarMeaning): YamlNode | undefined {
-  const plain = readPlainYaml(slice, new Nodes(shift, meaning));
+/** The node tree of a slice of a file that parses. */
+function buildTree(file: string, shift: number, end: number, meaning: ScalarMeaning): YamlNode | undefined {
+  const plain = readPlainYaml(file, new Nodes(meaning, shift), shift, end);
   if (plain !== undefined) return plain;
+  const slice = file.slice(shift, end);
   const events = parseEvents(slice, { maxDepth: MAX_DEPTH });
   const anchors = new Map<string, YamlNode>();
   const stack: { node: YamlMap | YamlSeq; key: YamlNode | undefined }[] = [];

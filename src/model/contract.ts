@@ -78,6 +78,8 @@ class ObjectIndex {
   readonly byKind = new Map<string, KubeObject[]>();
   readonly byRef = new Map<string, KubeObject[]>();
   readonly planesOf = new Map<KubeObject, Plane[]>();
+  /** The first of each role. */
+  readonly planeOf = new Map<PlaneRole, Plane>();
   readonly pods = new Map<string, LabelIndex<Workload>>();
 
   constructor({ objects, planes }: ContractParts) {
@@ -92,7 +94,10 @@ class ObjectIndex {
       }
     }
     this.workloads = workloads;
-    for (const plane of planes) if (plane.workload !== undefined) push(this.planesOf, plane.workload, plane);
+    for (const plane of planes) {
+      if (plane.workload !== undefined) push(this.planesOf, plane.workload, plane);
+      if (!this.planeOf.has(plane.role)) this.planeOf.set(plane.role, plane);
+    }
     for (const [namespace, own] of namespaces) this.pods.set(namespace, new LabelIndex(own, (w) => w.podLabels));
   }
 }
@@ -289,7 +294,7 @@ export class Contract {
   }
 
   plane(role: PlaneRole): Plane | undefined {
-    return this.planes.find((p) => p.role === role);
+    return this.#index.planeOf.get(role);
   }
 
   /** The planes whose servers a workload runs (a pod may hold a server and a Sentinel). */

@@ -65,15 +65,14 @@ export class Source {
 
 /** Counted first: a list that grows to ten million entries costs more than the second look. */
 function startsOf(text: string): Uint32Array {
-  const ends = (at: number): boolean => {
-    const c = text.charCodeAt(at);
-    return c === 10 || (c === 13 && text.charCodeAt(at + 1) !== 10);
-  };
-  let count = 1;
-  for (let i = 0; i < text.length; i++) if (ends(i)) count++;
-  const starts = new Uint32Array(count);
-  for (let i = 0, line = 1; line < count; i++) if (ends(i)) starts[line++] = i + 1;
-  return starts;
+  const starts = [0];
+  // a search runs over a line faster than a loop
+  if (!text.includes("\r")) {
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  } else {
+    for (const end of text.matchAll(/\r\n?|\n/g)) starts.push(end.index + end[0].length);
+  }
+  return Uint32Array.from(starts);
 }
 
 /** A run of `length` inner code units that starts at `inner` and stands at `outer … outer + outerLength` in the file. */

@@ -56,6 +56,19 @@ const SENTINEL_DEFAULTS: Record<string, string> = { port: "26379", "protected-mo
 
 const NO_ARGS: readonly ConfArgument[] = [];
 
+function hiddenBy(gap: Gap): ConfValue {
+  return {
+    state: "unknown",
+    why: gap.why,
+    set: false,
+    args: NO_ARGS,
+    get at() {
+      return gap.at;
+    },
+    statement: undefined,
+  };
+}
+
 /** The values that a server runs with: known, unknown, or absent. */
 export class ConfValues {
   readonly server: string;
@@ -65,6 +78,8 @@ export class ConfValues {
   readonly #settings: ReadonlyMap<string, Setting>;
   readonly #statements: ReadonlyMap<string, readonly ConfStatement[]>;
   readonly #gaps: readonly Gap[];
+  /** What a gap leaves of the directives that it hides. */
+  readonly #hidden = new Map<Gap, ConfValue>();
 
   constructor(
     server: string,
@@ -98,17 +113,9 @@ export class ConfValues {
   #unset(canonical: string, option: Directive | undefined): ConfValue {
     const gap = this.#gaps.find((g) => g.names === undefined || g.names.has(canonical));
     if (gap !== undefined) {
-      const { why } = gap;
-      return {
-        state: "unknown",
-        why,
-        set: false,
-        args: NO_ARGS,
-        get at() {
-          return gap.at;
-        },
-        statement: undefined,
-      };
+      let value = this.#hidden.get(gap);
+      if (value === undefined) this.#hidden.set(gap, (value = hiddenBy(gap)));
+      return value;
     }
     const own = this.mode === "sentinel" ? SENTINEL_DEFAULTS[canonical] : undefined;
     const value = own ?? option?.default ?? "";

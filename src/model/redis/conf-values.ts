@@ -56,6 +56,49 @@ const SENTINEL_DEFAULTS: Record<string, string> = { port: "26379", "protected-mo
 
 const NO_ARGS: readonly ConfArgument[] = [];
 
+/** What a statement sets. Its words and their places are read when asked for: places cost a second parse of a manifest. */
+class StatedValue {
+  readonly statement: ConfStatement;
+
+  constructor(statement: ConfStatement) {
+    this.statement = statement;
+  }
+
+  get args(): readonly ConfArgument[] {
+    return this.statement.args;
+  }
+
+  get at(): Span {
+    return this.statement.at;
+  }
+}
+
+class KnownSetting extends StatedValue {
+  readonly state = "known";
+  readonly value: string;
+  readonly from: ConfOrigin;
+
+  constructor(statement: ConfStatement, value: string, from: ConfOrigin) {
+    super(statement);
+    this.value = value;
+    this.from = from;
+  }
+}
+
+class UnknownSetting extends StatedValue {
+  readonly state = "unknown";
+  readonly why: UnknownWhy;
+
+  constructor(statement: ConfStatement, why: UnknownWhy) {
+    super(statement);
+    this.why = why;
+  }
+
+  get set(): boolean {
+    return this.why === "placeholder";
+  }
+}
+
 function hiddenBy(gap: Gap): ConfValue {
   return {
     state: "unknown",
@@ -103,11 +146,7 @@ export class ConfValues {
     const setting = this.#settings.get(canonical);
     if (setting === undefined) return this.#unset(canonical, option);
     const { statement, value, why, origin } = setting;
-    if (value !== undefined) {
-      return { state: "known", value, args: statement.args, at: statement.at, statement, from: origin };
-    }
-    const set = why === "placeholder";
-    return { state: "unknown", why: why!, set, args: statement.args, at: statement.at, statement };
+    return value === undefined ? new UnknownSetting(statement, why!) : new KnownSetting(statement, value, origin);
   }
 
   #unset(canonical: string, option: Directive | undefined): ConfValue {

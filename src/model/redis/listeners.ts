@@ -23,8 +23,17 @@ export function listenersOf(values: ConfValues): Listeners {
   for (const directive of ["port", "tls-port"] as const) {
     const port = values.number(directive);
     if (port === undefined) known = false;
-    else if (port > 0)
-      open.push({ directive, tls: directive === "tls-port", port, at: valueAt(values.get(directive)) });
+    else if (port > 0) {
+      const value = values.get(directive);
+      open.push({
+        directive,
+        tls: directive === "tls-port",
+        port,
+        get at() {
+          return valueAt(value);
+        },
+      });
+    }
   }
   return { open, known };
 }

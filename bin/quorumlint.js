@@ -7,13 +7,15 @@ const vm = require("node:vm");
 
 // A run of a tenth of a second gains nothing from optimised or baseline code, whose compilation costs a sixth of it, from type
 // feedback of what runs a few times, or from collecting and marking beside it, which take the same cores. Fresh memory costs more
-// than collecting a small young generation once more. Where much is read, the young generation grows and is collected by all
-// cores; of 10,000 documents V8 would keep half as much garbage as there is to keep.
+// than collecting a small young generation once more. Where much is read, baseline code carries what is warm, and only what is
+// truly hot pays to be optimised; the young generation grows and is collected by all cores; of 10,000 documents V8 would keep
+// half as much garbage as there is to keep.
 const v8 = require("node:v8");
-v8.setFlagsFromString("--interrupt-budget=400000 --no-sparkplug --no-incremental-marking --heap-growing-percent=50");
+v8.setFlagsFromString("--no-incremental-marking --heap-growing-percent=50");
 const SMALL =
-  "--semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
-const LARGE = "--semi-space-growth-factor=2 --parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=8";
+  "--interrupt-budget=400000 --no-sparkplug --semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
+const LARGE =
+  "--interrupt-budget=1000000 --sparkplug --semi-space-growth-factor=2 --parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=8";
 let size;
 resize(SMALL);
 process.once("quorumlint:large", () => resize(LARGE));

@@ -1,5 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { firstLine, lineOf } from "../../src/model/redis/access.js";
+import type { Span } from "../../src/text/source.js";
 
 export default defineRule({
   severity: "error",
@@ -63,13 +64,13 @@ export default defineRule({
         const data = { list: title };
         const server = list.servers.find((s) => redis.load(s)?.values.isSet("requirepass") === true);
         const password = server === undefined ? undefined : lineOf(redis.load(server), "requirepass");
-        const head = user?.nameAt ?? firstLine(list.view);
+        const head = (): Span => user?.nameAt ?? firstLine(list.view);
         if (user === undefined) {
           if (state === "open" && list.kind === "none") {
             // protected mode turns strangers away; a Sentinel without authentication is what most sets have
             const reachable =
               list.plane.role === "data" && redis.load(list.servers[0]!)?.values.flag("protected-mode") === false;
-            if (contract.declared || reachable) report("unprotected", data, head);
+            if (contract.declared || reachable) report("unprotected", data, head());
           } else if (state === "open" && password !== undefined) {
             const aclfile = lineOf(redis.load(server!), "aclfile");
             report("ignored", data, password.at, {
@@ -78,23 +79,23 @@ export default defineRule({
                 { at: firstLine(list.view), message: "it defines other users only" },
               ],
             });
-          } else if (state === "open") report("open", data, head);
+          } else if (state === "open") report("open", data, head());
           else if (state === "password")
-            report(list.kind === "none" ? "password-only" : "on", data, password?.at ?? head);
+            report(list.kind === "none" ? "password-only" : "on", data, password?.at ?? head());
           continue;
         }
-        const at = user.enabledWord?.at ?? head;
+        const at = (): Span => user.enabledWord?.at ?? head();
         if (state === "open" && password !== undefined && list.kind === "file") {
-          report("passwordless", data, at, {
+          report("passwordless", data, at(), {
             severity: "error",
             related: [{ at: password.at, message: "requirepass has no effect beside an ACL file" }],
           });
         } else if (state === "open") {
           // one that may run nothing lets a stranger do nothing but AUTH; a Sentinel writes this line itself at its first start
           const own = list.plane.role === "sentinel" && list.kind === "lines";
-          if (contract.declared || (user.commands.size > 0 && !own)) report("passwordless", data, at);
-        } else if (state === "password" || state === "locked") report("on", data, at);
-        else if (state === "off" && !explicit) report("implied", data, head);
+          if (contract.declared || (user.commands.size > 0 && !own)) report("passwordless", data, at());
+        } else if (state === "password" || state === "locked") report("on", data, at());
+        else if (state === "off" && !explicit) report("implied", data, head());
       }
     },
   },

@@ -53,7 +53,7 @@ export default defineRule({
     },
     Acl(acl, { contract, report }) {
       const { redis } = contract;
-      const roles = contract.planes.filter((p) => p.servers.some((s) => s.acl === acl)).map((p) => p.role);
+      const roles = redis.readersOf(acl).map(({ plane }) => plane.role);
       // what only Sentinels refuse in a file that both planes load is said as that
       const role = roles.includes("data") ? "data" : roles[0];
       const load = redis.acl(acl, role ?? "data");

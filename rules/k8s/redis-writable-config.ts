@@ -37,8 +37,7 @@ export default defineRule({
   },
   on: {
     Plane(plane, { contract, report }) {
-      const watched = contract.planes.some((p) => p.role === "sentinel");
-      if (plane.role !== "data" || !watched) return;
+      if (plane.role !== "data" || contract.plane("sentinel") === undefined) return;
       const home = configHome(plane, contract);
       if (home === undefined) return;
       const data = { path: home.path, container: home.container.title };

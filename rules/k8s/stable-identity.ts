@@ -41,7 +41,7 @@ export default defineRule({
       if (workload === undefined) return;
       const object = workload.title;
       if (workload.kind !== "StatefulSet") {
-        const several = workload.replicas !== 1 || contract.planes.some((p) => p.role === "sentinel");
+        const several = workload.replicas !== 1 || contract.plane("sentinel") !== undefined;
         if (contract.declared || (several && workload.kind === "Deployment"))
           report("kind", { plane: role, kind: workload.kind }, workload.at("kind"));
         return;

@@ -67,7 +67,10 @@ export default defineRule({
       if (container.entrypoint !== undefined || !isOfficialImage(container.image)) return;
       const data = { container: container.title };
       if (container.kind === "init" && !container.sidecar) report("endless", data, container.missing("command"));
-      else if (container.kind === "container" && !contract.planes.some((p) => p.container === container))
+      else if (
+        container.kind === "container" &&
+        !contract.planesOf(container.workload).some((p) => p.container === container)
+      )
         report("builtin", data, container.missing("command"));
     },
     Plane(plane, { contract, report }) {

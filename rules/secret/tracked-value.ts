@@ -42,7 +42,7 @@ export default defineRule({
       }
     },
     ConfigMap(map, { contract, report }) {
-      const texts = new Set([...contract.confs, ...contract.scripts].filter((t) => t.owner === map).map((t) => t.key));
+      const texts = new Set(contract.textsIn(map).map((t) => t.key));
       for (const [key, value] of Object.entries(asObject(map.get("data")))) {
         if (typeof value !== "string") continue;
         if (isSecretName(key) && !value.includes("\n") && !isPlaceholder(value))

@@ -56,6 +56,7 @@ export function looksLikeManifest(text: string): boolean {
 
 /** Helm or Go template text: it is no YAML before it is rendered. */
 export function isTemplateSource(text: string): boolean {
+  if (!text.includes("{{")) return false;
   return (
     /^[ \t]*\{\{/m.test(text) ||
     /^[ \t]*[\w.-]+:[ \t]*(?:.*[^"'\w$])?\{\{-?[ \t]*(?:\.|include|template|if|with|range|tpl|toYaml|\$)/m.test(text)

@@ -24,7 +24,7 @@ import { RedisDeployment } from "./redis/deployment.js";
 import { serverInputs } from "./redis/server-inputs.js";
 import type { ImageRegistry } from "./registry.js";
 import type { ContractConfig } from "./settings.js";
-import type { AclText, ConfText, ScriptText } from "./texts.js";
+import type { AclText, ConfText, ScriptText, TextOrigin } from "./texts.js";
 
 /** The kinds of entity that rules subscribe to. */
 export interface Entities {
@@ -79,6 +79,8 @@ class ObjectIndex {
   readonly byKind = new Map<string, KubeObject[]>();
   readonly byRef = new Map<string, KubeObject[]>();
   readonly planesOf = new Map<KubeObject, Plane[]>();
+  /** The first of each role. */
+  readonly planeOf = new Map<PlaneRole, Plane>();
   readonly pods = new Map<string, LabelIndex<Workload>>();
 
   constructor({ objects, planes }: ContractParts) {
@@ -93,7 +95,10 @@ class ObjectIndex {
       }
     }
     this.workloads = workloads;
-    for (const plane of planes) if (plane.workload !== undefined) push(this.planesOf, plane.workload, plane);
+    for (const plane of planes) {
+      if (plane.workload !== undefined) push(this.planesOf, plane.workload, plane);
+      if (!this.planeOf.has(plane.role)) this.planeOf.set(plane.role, plane);
+    }
     for (const [namespace, own] of namespaces) this.pods.set(namespace, new LabelIndex(own, (w) => w.podLabels));
   }
 }
@@ -128,6 +133,9 @@ export class Contract {
   #shell: ContainerShell | undefined;
   #programs: ContractPrograms | undefined;
   #budgets: ReadonlyMap<Workload, readonly KubeObject[]> | undefined;
+  #containers: readonly Container[] | undefined;
+  #servers: readonly Server[] | undefined;
+  #textsIn: ReadonlyMap<KubeObject, readonly TextOrigin[]> | undefined;
 
   /** `like`: a contract of the same objects and planes. */
   constructor(parts: ContractParts, parsers = new Parsers(), like?: Contract) {
@@ -226,6 +234,17 @@ export class Contract {
     return this.#budgets.get(workload) ?? [];
   }
 
+  /** The configurations and scripts that a ConfigMap holds. */
+  textsIn(map: KubeObject): readonly TextOrigin[] {
+    if (this.#textsIn === undefined) {
+      const found = new Map<KubeObject, TextOrigin[]>();
+      for (const texts of [this.confs, this.scripts])
+        for (const text of texts) if (text.owner !== undefined) push(found, text.owner, text);
+      this.#textsIn = found;
+    }
+    return this.#textsIn.get(map) ?? [];
+  }
+
   /** What the commands of its containers do. */
   get shell(): ContainerShell {
     this.#shell ??= new ContainerShell(this);
@@ -278,7 +297,7 @@ export class Contract {
   }
 
   plane(role: PlaneRole): Plane | undefined {
-    return this.planes.find((p) => p.role === role);
+    return this.#index.planeOf.get(role);
   }
 
   /** The planes whose servers a workload runs (a pod may hold a server and a Sentinel). */
@@ -308,11 +327,15 @@ export class Contract {
       case "Workload":
         return this.workloads;
       case "Container":
-        return this.workloads.flatMap((w) => w.containers);
+        this.#containers ??= this.workloads.flatMap((w) => w.containers);
+        return this.#containers;
       case "Plane":
         return this.planes;
       case "Server":
-        return this.planes.flatMap((p) => (p.servers.length > 0 ? p.servers : (this.redis.commandServer(p) ?? [])));
+        this.#servers ??= this.planes.flatMap((p) =>
+          p.servers.length > 0 ? p.servers : (this.redis.commandServer(p) ?? []),
+        );
+        return this.#servers;
       case "Conf":
         return this.confs;
       case "Acl":

@@ -634,7 +634,6 @@ const PASSED: ReadonlySet<string> = new Set([
   "fileOf",
   "budgetsOf",
   "podsIn",
-  "plane",
   "shell",
   "redis",
   "network",
@@ -684,7 +683,8 @@ function watchContract(contract: Contract, query: (query: string) => void, asked
         value: (...args: unknown[]): unknown => {
           if (name === "ofKind" || name === "find") note(`kind:${String(args[0])}`);
           else if (WORKLOADS.has(name)) note("workloads");
-          else if (name === "planesOf") note("planes");
+          else if (name === "plane" || name === "planesOf") note("planes");
+          else if (name === "textsIn") note("texts");
           else note("*");
           return (value as (...args: unknown[]) => unknown).apply(contract, args);
         },

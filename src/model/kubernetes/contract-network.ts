@@ -91,7 +91,7 @@ export class ContractNetwork {
   readonly #engines: Engines;
   #declared: { readonly network: DeclaredNetwork | undefined } | undefined;
   #index: PolicyIndex | undefined;
-  #nobody: readonly Policy[] | undefined;
+  #nobody: Map<string, Policy[]> | undefined;
   #workloads: ReadonlyMap<string, LabelIndex<Workload>> | undefined;
 
   constructor(contract: Contract) {
@@ -312,14 +312,21 @@ export class ContractNetwork {
     });
   }
 
-  /** Policies that select nobody in the namespace that they name. */
-  get #astray(): readonly Policy[] {
-    this.#nobody ??= this.pods.policies.filter(
-      (policy) =>
-        policy.selector.kind === "some" &&
-        this.has(policy, "metadata", "namespace") &&
-        this.pods.selects(policy).every(isStandIn),
-    );
+  /** Policies that select nobody in the namespace that they name, by a label that they ask for (`""`: they ask for none). */
+  get #astray(): ReadonlyMap<string, readonly Policy[]> {
+    if (this.#nobody === undefined) {
+      this.#nobody = new Map();
+      for (const policy of this.pods.policies) {
+        if (policy.selector.kind !== "some" || !this.has(policy, "metadata", "namespace")) continue;
+        if (!this.pods.selects(policy).every(isStandIn)) continue;
+        const asked = policy.selector.requirements.find(({ operator }) => operator === "In");
+        for (const label of asked?.values.map((value) => `${asked.key}=${value}`) ?? [""]) {
+          const list = this.#nobody.get(label);
+          if (list === undefined) this.#nobody.set(label, [policy]);
+          else list.push(policy);
+        }
+      }
+    }
     return this.#nobody;
   }
 
@@ -329,7 +336,9 @@ export class ContractNetwork {
     const namespace = this.namespaceOf(workload);
     const policy = this.index.first([
       this.index.of(namespace).find(({ selector }) => selector.matches(labels)),
-      this.#astray.find(({ info, selector }) => info.namespace !== namespace && selector.matches(labels)),
+      ...["", ...[...labels].map(([key, value]) => `${key}=${value}`)].map((label) =>
+        this.#astray.get(label)?.find(({ info, selector }) => info.namespace !== namespace && selector.matches(labels)),
+      ),
     ]);
     if (policy === undefined) return workload.here;
     return policy.info.namespace === namespace ? this.types(policy) : this.at(policy, "metadata", "namespace");

@@ -53,7 +53,6 @@ const NAME_LABEL = "kubernetes.io/metadata.name";
 interface PodClass {
   readonly index: number;
   readonly sample: PodInfo;
-  readonly labels: Labels;
   readonly hostExempt: boolean;
   /** Indexes of policies that isolate it, ascending. */
   readonly isolating: Record<Direction, readonly number[]>;
@@ -88,6 +87,7 @@ export class NetworkEngine {
   readonly #classOfPod = new Map<PodInfo, number>();
   readonly #selected = new Map<string, Bitset>();
   readonly #shapes: Shape[] = [];
+  #byClass: readonly (readonly number[])[] | undefined;
   /** Outside addresses as seen by a direction: sources for ingress, destinations for egress. */
   readonly #atoms: Record<Direction, readonly ExternalNode[]>;
   /** How many of them are nodes of the graph: IPv6 (which comes last) only where some policy names it. */
@@ -144,9 +144,13 @@ export class NetworkEngine {
   /** Sorts pods into classes that policies cannot tell apart. */
   #classify(pods: readonly PodInfo[]): void {
     const names = new Set<string>();
-    for (const { ingress, egress } of this.policies) {
-      for (const { ports } of [...ingress, ...egress]) {
+    const keys = new Set<string>();
+    for (const { selector, ingress, egress } of this.policies) {
+      for (const { key } of selector.requirements) keys.add(key);
+      for (const { ports, peers } of [...ingress, ...egress]) {
         for (const port of ports ?? []) if (port.named !== undefined) names.add(port.named.name);
+        for (const peer of peers ?? [])
+          if (peer.kind === "pods") for (const { key } of peer.pods.requirements) keys.add(key);
       }
     }
     interface Group {
@@ -159,13 +163,22 @@ export class NetworkEngine {
     }
     const groups = new Map<string, Group>();
     for (const pod of pods) {
-      const labels = labelsOf(pod.labels);
+      // labels that no selector asks for, like a pod's own name, tell nothing apart
+      const labels = [...labelsOf(pod.labels)].filter(([key]) => keys.has(key)).sort(byKey);
       const namedPorts = portsKey(pod, names);
       const hostExempt = pod.hostNetwork && this.#options.hostNetwork === "exempt";
-      const text = JSON.stringify([pod.namespace, hostExempt, namedPorts, [...labels].sort(byKey)]);
+      const text = JSON.stringify([pod.namespace, hostExempt, namedPorts, labels]);
       const group = groups.get(text);
       if (group !== undefined) group.pods.push(pod);
-      else groups.set(text, { sample: pod, labels, hostExempt, namedPorts, pods: [pod], selectors: [] });
+      else
+        groups.set(text, {
+          sample: pod,
+          labels: new Map(labels),
+          hostExempt,
+          namedPorts,
+          pods: [pod],
+          selectors: [],
+        });
     }
 
     // Every distinct (namespaces, pods) selector once; a group collects the numbers of those that select it.
@@ -232,12 +245,11 @@ export class NetworkEngine {
         if (policy.affects.egress) isolating[c]!.egress.push(p);
       });
     });
-    samples.forEach(({ sample, labels, hostExempt, namedPorts }, index) => {
+    samples.forEach(({ sample, hostExempt, namedPorts }, index) => {
       const own = isolating[index]!;
       this.#classes.push({
         index,
         sample,
-        labels,
         hostExempt,
         namedPorts,
         isolating: own,
@@ -443,10 +455,7 @@ export class NetworkEngine {
       else nodeAt[index] = at;
     });
     const into = this.#reverse();
-    const shapesOf: number[][] = this.#classes.map(() => []);
-    this.#shapes.forEach(({ classes }, shape) => {
-      for (const c of classes) shapesOf[c]!.push(shape);
-    });
+    const shapesOf = this.#shapesOf;
     const fromAtom: (readonly [number, number])[][] = this.externalSources.map(() => []);
     for (const shape of this.#shapes) {
       for (const [atom, id] of this.#outside("ingress", shape)) {
@@ -588,8 +597,23 @@ export class NetworkEngine {
 
   /** Workloads of which the policy selects at least one pod. */
   selects(policy: Policy): readonly string[] {
-    const bits = this.#selection(policy);
-    return this.#nodes.filter(({ shape }) => this.#shapes[shape]!.classes.some((c) => bits.has(c))).map(({ id }) => id);
+    const found = new Set<number>();
+    this.#selection(policy).forEach((c) => {
+      for (const shape of this.#shapesOf[c]!) for (const node of this.#shapes[shape]!.nodes) found.add(node);
+    });
+    return [...found].sort((a, b) => a - b).map((node) => this.#nodes[node]!.id);
+  }
+
+  /** The shapes that have pods of a class. */
+  get #shapesOf(): readonly (readonly number[])[] {
+    if (this.#byClass === undefined) {
+      const lists: number[][] = this.#classes.map(() => []);
+      this.#shapes.forEach(({ classes }, shape) => {
+        for (const c of classes) lists[c]!.push(shape);
+      });
+      this.#byClass = lists;
+    }
+    return this.#byClass;
   }
 
   /** Policies that isolate some pod of the workload in the direction, in input order. */

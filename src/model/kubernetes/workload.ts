@@ -25,11 +25,27 @@ export function isWorkloadKind(kind: string, group: string): boolean {
 
 export type ContainerKind = "container" | "init" | "ephemeral";
 
-/** A value and where it is set; `undefined` value: set nowhere, `place` is where it should stand. */
-export interface Effective {
+/** A security setting and where it is set; `undefined` value: set nowhere, `place` is where it should stand. */
+export class Effective {
   readonly value: unknown;
-  readonly place: Place;
   readonly level: "container" | "pod" | "none";
+  readonly #container: Container;
+  readonly #field: string;
+
+  constructor(value: unknown, level: Effective["level"], container: Container, field: string) {
+    this.value = value;
+    this.level = level;
+    this.#container = container;
+    this.#field = field;
+  }
+
+  get place(): Place {
+    const container = this.#container;
+    if (this.level === "pod") return container.workload.podAt("securityContext", this.#field);
+    return this.level === "container"
+      ? container.at("securityContext", this.#field)
+      : container.missing("securityContext", this.#field);
+  }
 }
 
 export interface Volume {
@@ -65,48 +81,56 @@ export interface Probe {
   missing(...path: Path): Place;
 }
 
-/** An argument vector in a manifest; each word has its place, and its text as a view. */
-export interface Command {
-  /** What it is: `entrypoint` (command + args), a probe, a lifecycle hook. */
-  readonly origin: "entrypoint" | "liveness" | "readiness" | "startup" | "postStart" | "preStop";
-  readonly container: Container;
-  readonly words: readonly {
-    readonly text: string;
-    readonly place: Place;
-    /** False for a list or mapping, which is no word. */
-    readonly scalar: boolean;
-    view(): TextView | undefined;
-  }[];
-  /** Whether `command` is given (else the image's entrypoint comes first). */
-  readonly explicit: boolean;
-  readonly place: Place;
-  /** The lists of the document that the words stand in: while they are the same values, so is the command. */
-  readonly lists: readonly (readonly unknown[])[];
-}
-
-class CommandWord {
-  readonly place: NodePlace;
-  readonly scalar: boolean;
+/** A word of a command, read when asked for: who looks at a word is then known, and most have no finding. */
+class ListedWord {
+  readonly #container: Container;
+  readonly #list: Path;
   readonly #items: readonly unknown[];
   readonly #index: number;
 
-  constructor(items: readonly unknown[], index: number, place: NodePlace, scalar: boolean) {
+  constructor(container: Container, list: Path, items: readonly unknown[], index: number) {
+    this.#container = container;
+    this.#list = list;
     this.#items = items;
     this.#index = index;
-    this.place = place;
-    this.scalar = scalar;
   }
 
-  /** Read when asked for: who looks at a word is then known. */
   get text(): string {
     const word = this.#items[this.#index];
     return typeof word === "string" ? word : String(word);
   }
 
-  view(): TextView | undefined {
-    const { document, path } = this.place;
-    return document.view(path);
+  /** False for a list or mapping, which is no word. */
+  get scalar(): boolean {
+    const word = this.#items[this.#index];
+    return word === null || typeof word !== "object";
   }
+
+  get #path(): Path {
+    const { workload, path } = this.#container;
+    return [...workload.base, ...path, ...this.#list, this.#index];
+  }
+
+  get place(): Place {
+    return new NodePlace(this.#container.workload.document, this.#path);
+  }
+
+  view(): TextView | undefined {
+    return this.#container.workload.document.view(this.#path);
+  }
+}
+
+/** An argument vector in a manifest; each word has its place, and its text as a view. */
+export interface Command {
+  /** What it is: `entrypoint` (command + args), a probe, a lifecycle hook. */
+  readonly origin: "entrypoint" | "liveness" | "readiness" | "startup" | "postStart" | "preStop";
+  readonly container: Container;
+  readonly words: readonly ListedWord[];
+  /** Whether `command` is given (else the image's entrypoint comes first). */
+  readonly explicit: boolean;
+  readonly place: Place;
+  /** The lists of the document that the words stand in: while they are the same values, so is the command. */
+  readonly lists: readonly (readonly unknown[])[];
 }
 
 /** How a message names a command: by its container, and by what it is where it is not what the container runs. */
@@ -146,6 +170,7 @@ export class Container {
   readonly name: string;
   #mounts: readonly Mount[] | undefined;
   #ports: readonly ContainerPort[] | undefined;
+  #env: Container["env"] | undefined;
   #commands: readonly Command[] | undefined;
   #entrypoint: { readonly command: Command | undefined } | undefined;
   #probes: readonly Probe[] | undefined;
@@ -192,14 +217,14 @@ export class Container {
   security(field: string, podLevel = true): Effective {
     const own = asObject(this.spec["securityContext"])[field];
     if (own !== undefined && own !== null) {
-      return { value: own, place: this.at("securityContext", field), level: "container" };
+      return new Effective(own, "container", this, field);
     }
     const pod = this.workload.podSpec;
     const inherited = podLevel ? asObject(pod["securityContext"])[field] : undefined;
     if (inherited !== undefined && inherited !== null) {
-      return { value: inherited, place: this.workload.podAt("securityContext", field), level: "pod" };
+      return new Effective(inherited, "pod", this, field);
     }
-    return { value: undefined, place: this.missing("securityContext", field), level: "none" };
+    return new Effective(undefined, "none", this, field);
   }
 
   get mounts(): readonly Mount[] {
@@ -254,11 +279,12 @@ export class Container {
   }
 
   get env(): readonly { name: string; spec: Obj; place: Place; path: Path }[] {
-    return asArray(this.spec["env"]).flatMap((item, i) => {
+    this.#env ??= asArray(this.spec["env"]).flatMap((item, i) => {
       if (!isObject(item)) return [];
       const path = [...this.path, "env", i];
       return [{ name: asString(item["name"]) ?? "", spec: item, place: this.workload.at(...path), path }];
     });
+    return this.#env;
   }
 
   get probes(): readonly Probe[] {
@@ -319,17 +345,12 @@ export class Container {
   }
 
   #command(origin: Command["origin"], path: Path, then?: Path): Command {
-    const words: Command["words"][number][] = [];
+    const words: ListedWord[] = [];
     const lists: (readonly unknown[])[] = [];
     for (const list of then === undefined ? [path] : [path, then]) {
       const items = asArray(list.reduce<unknown>((value, step) => asObject(value)[step as string], this.spec));
       lists.push(items);
-      items.forEach((item, i) => {
-        const full = [...this.workload.base, ...this.path, ...list, i];
-        const { document } = this.workload;
-        const scalar = item === null || typeof item !== "object";
-        words.push(new CommandWord(items, i, new NodePlace(document, full), scalar));
-      });
+      for (let i = 0; i < items.length; i++) words.push(new ListedWord(this, list, items, i));
     }
     return { origin, container: this, words, explicit: path[0] !== "args", place: this.key(...path), lists };
   }

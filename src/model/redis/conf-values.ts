@@ -57,6 +57,49 @@ const SENTINEL_DEFAULTS: Record<string, string> = { port: "26379", "protected-mo
 
 const NO_ARGS: readonly ConfArgument[] = [];
 
+/** What a statement sets. Its words and their places are read when asked for: places cost a second parse of a manifest. */
+class StatedValue {
+  readonly statement: ConfStatement;
+
+  constructor(statement: ConfStatement) {
+    this.statement = statement;
+  }
+
+  get args(): readonly ConfArgument[] {
+    return this.statement.args;
+  }
+
+  get at(): Span {
+    return this.statement.at;
+  }
+}
+
+class KnownSetting extends StatedValue {
+  readonly state = "known";
+  readonly value: string;
+  readonly from: ConfOrigin;
+
+  constructor(statement: ConfStatement, value: string, from: ConfOrigin) {
+    super(statement);
+    this.value = value;
+    this.from = from;
+  }
+}
+
+class UnknownSetting extends StatedValue {
+  readonly state = "unknown";
+  readonly why: UnknownWhy;
+
+  constructor(statement: ConfStatement, why: UnknownWhy) {
+    super(statement);
+    this.why = why;
+  }
+
+  get set(): boolean {
+    return this.why === "placeholder";
+  }
+}
+
 /** What is not set, and may be set by what is not known here. */
 class UnsetValue {
   readonly state = "unknown";
@@ -87,6 +130,8 @@ export class ConfValues {
   readonly #settings: ReadonlyMap<string, Setting>;
   readonly #statements: ReadonlyMap<string, readonly ConfStatement[]>;
   readonly #gaps: readonly Gap[];
+  /** What a gap leaves of the directives that it hides. */
+  readonly #hidden = new Map<Gap, ConfValue>();
 
   constructor(
     server: string,
@@ -110,17 +155,15 @@ export class ConfValues {
     const setting = this.#settings.get(canonical);
     if (setting === undefined) return this.#unset(canonical, option);
     const { statement, value, why, origin } = setting;
-    if (value !== undefined) {
-      return { state: "known", value, args: statement.args, at: statement.at, statement, from: origin };
-    }
-    const set = why === "placeholder";
-    return { state: "unknown", why: why!, set, args: statement.args, at: statement.at, statement };
+    return value === undefined ? new UnknownSetting(statement, why!) : new KnownSetting(statement, value, origin);
   }
 
   #unset(canonical: string, option: Directive | undefined): ConfValue {
     const gap = this.#gaps.find((g) => g.names === undefined || g.names.has(canonical));
     if (gap !== undefined) {
-      return new UnsetValue(gap);
+      let value = this.#hidden.get(gap);
+      if (value === undefined) this.#hidden.set(gap, (value = new UnsetValue(gap)));
+      return value;
     }
     const own = this.mode === "sentinel" ? SENTINEL_DEFAULTS[canonical] : undefined;
     const value = own ?? option?.default ?? "";

@@ -1,4 +1,5 @@
 /** Where a server's configuration file lives, whether the server can rewrite it there, and how it gets there. */
+import type { ContainerShell } from "../container-shell.js";
 import type { Contract } from "../contract.js";
 import { type Command, type Container, type Mount, normalizePath } from "../kubernetes/workload.js";
 import type { Place } from "../place.js";
@@ -30,8 +31,17 @@ export interface Seed {
 
 const READONLY_VOLUMES = new Set(["configMap", "secret", "projected", "downwardAPI", "image"]);
 
+const homes = new WeakMap<ContainerShell, Map<Plane, ConfigHome | undefined>>();
+
 /** undefined where the command line does not say which file the server starts with. */
 export function configHome(plane: Plane, contract: Contract): ConfigHome | undefined {
+  let known = homes.get(contract.shell);
+  if (known === undefined) homes.set(contract.shell, (known = new Map()));
+  if (!known.has(plane)) known.set(plane, findHome(plane, contract));
+  return known.get(plane);
+}
+
+function findHome(plane: Plane, contract: Contract): ConfigHome | undefined {
   const { container, workload } = plane;
   const command = container?.entrypoint;
   if (container === undefined || workload === undefined || command === undefined) return undefined;

@@ -148,7 +148,7 @@ export class RedisDeployment {
 
   /** Whether the servers that read an ACL file have modules, whose commands no table has. */
   modules(acl: AclText): "yes" | "no" | "unknown" {
-    const readers = this.#readersOf(acl);
+    const readers = this.readersOf(acl);
     const { asked, id } = this.version;
     let answer: "no" | "unknown" =
       readers.length > 0 && asked !== undefined && !/^redis-(?:[89]|\d\d)/.test(id) ? "no" : "unknown";
@@ -182,7 +182,7 @@ export class RedisDeployment {
 
   /** `acl-pubsub-default` of the configuration that names the file, where it is written. */
   #pubsubDefault(acl: AclText, role: PlaneRole): "allchannels" | "resetchannels" | undefined {
-    for (const server of this.#readersOf(acl)) {
+    for (const server of this.readersOf(acl)) {
       if (server.plane.role !== role) continue;
       const value = this.load(server)?.values.get("acl-pubsub-default");
       if (value?.state === "known" && (value.value === "allchannels" || value.value === "resetchannels")) {
@@ -192,7 +192,8 @@ export class RedisDeployment {
     return undefined;
   }
 
-  #readersOf(acl: AclText): readonly Server[] {
+  /** The servers that read an ACL file. */
+  readersOf(acl: AclText): readonly Server[] {
     if (this.#readers === undefined) {
       this.#readers = new Map();
       for (const plane of this.#contract.planes) {

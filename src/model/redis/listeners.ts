@@ -1,7 +1,7 @@
 /** The ports that a server listens on. */
 import type { Span } from "../../text/source.js";
 import { valueAt } from "./conf-place.js";
-import type { ConfValues } from "./conf-values.js";
+import type { ConfValue, ConfValues } from "./conf-values.js";
 
 export interface Listener {
   readonly directive: "port" | "tls-port";
@@ -9,6 +9,27 @@ export interface Listener {
   readonly port: number;
   /** undefined for the default port. */
   readonly at: Span | undefined;
+}
+
+/** The place is found when somebody reports it. */
+class SetListener implements Listener {
+  readonly directive: Listener["directive"];
+  readonly port: number;
+  readonly #value: ConfValue;
+
+  constructor(directive: Listener["directive"], port: number, value: ConfValue) {
+    this.directive = directive;
+    this.port = port;
+    this.#value = value;
+  }
+
+  get tls(): boolean {
+    return this.directive === "tls-port";
+  }
+
+  get at(): Span | undefined {
+    return valueAt(this.#value);
+  }
 }
 
 export interface Listeners {
@@ -23,8 +44,10 @@ export function listenersOf(values: ConfValues): Listeners {
   for (const directive of ["port", "tls-port"] as const) {
     const port = values.number(directive);
     if (port === undefined) known = false;
-    else if (port > 0)
-      open.push({ directive, tls: directive === "tls-port", port, at: valueAt(values.get(directive)) });
+    else if (port > 0) {
+      const value = values.get(directive);
+      open.push(new SetListener(directive, port, value));
+    }
   }
   return { open, known };
 }

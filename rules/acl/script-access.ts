@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { commandTitle, isProbe } from "../../src/model/kubernetes/workload.js";
+import { commandTitle, isProbe } from "../../src/model/kubernetes/container-parts.js";
 import { type Place, placeOf } from "../../src/model/place.js";
 import { dryRun } from "../../src/model/redis/acl.js";
 import { type ClientCall, clientCalls, demandsAuth, usersOf } from "../../src/model/redis/clients.js";

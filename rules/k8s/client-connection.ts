@@ -1,7 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { commandTitle, isProbe } from "../../src/model/kubernetes/container-parts.js";
 import { portList } from "../../src/model/kubernetes/pod-ports.js";
 import { mayNotRun } from "../../src/model/kubernetes/script-switch.js";
-import { commandTitle, isProbe } from "../../src/model/kubernetes/workload.js";
 import { missingMaterial, portsFor, wrongHosts } from "../../src/model/redis/client-reach.js";
 import { tlsFaults } from "../../src/model/redis/client-tls.js";
 import { clientCalls } from "../../src/model/redis/clients.js";

@@ -1,8 +1,9 @@
 import { defineRule } from "../../src/engine/rule.js";
 import type { Contract } from "../../src/model/contract.js";
+import type { Probe } from "../../src/model/kubernetes/container-parts.js";
 import { governedBy } from "../../src/model/kubernetes/pod-name.js";
 import { hasNamedPort, planeListeners, podPorts, portList, servicesOf } from "../../src/model/kubernetes/pod-ports.js";
-import type { Probe, Workload } from "../../src/model/kubernetes/workload.js";
+import type { Workload } from "../../src/model/kubernetes/workload.js";
 import { clientCalls } from "../../src/model/redis/clients.js";
 import { namedPorts, serves } from "../../src/model/redis/named-ports.js";
 import { asArray, asObject, asString } from "../../src/model/value.js";

@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { commandTitle } from "../../src/model/kubernetes/container-parts.js";
 import { fileFaults } from "../../src/model/kubernetes/script-files.js";
-import { commandTitle } from "../../src/model/kubernetes/workload.js";
 
 export default defineRule({
   severity: "error",

@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { commandTitle } from "../../src/model/kubernetes/container-parts.js";
 import { variableFaults } from "../../src/model/kubernetes/script-variables.js";
-import { commandTitle } from "../../src/model/kubernetes/workload.js";
 
 export default defineRule({
   severity: "error",

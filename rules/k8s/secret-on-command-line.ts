@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { commandTitle } from "../../src/model/kubernetes/workload.js";
+import { commandTitle } from "../../src/model/kubernetes/container-parts.js";
 import type { Place } from "../../src/model/place.js";
 import type { ShellProgram } from "../../src/model/shell/index.js";
 import { exposedSecrets, show } from "../../src/model/shell/index.js";

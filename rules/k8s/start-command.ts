@@ -1,7 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { isOfficialImage } from "../../src/model/image.js";
+import { commandTitle } from "../../src/model/kubernetes/container-parts.js";
 import { startProblem } from "../../src/model/kubernetes/start-command.js";
-import { commandTitle } from "../../src/model/kubernetes/workload.js";
 import { serverStarts } from "../../src/model/shell/index.js";
 
 export default defineRule({

@@ -17,7 +17,7 @@ import { readTree } from "./tree.js";
 import { UsageError } from "./usage.js";
 
 export async function proveCommand(path: string, flags: SweepFlags): Promise<number> {
-  expectMuch();
+  expectMuch(true);
   if (flags.sweep === true || flags.since !== undefined) return (await import("./sweep.js")).sweepCommand(path, flags);
   if (flags.format !== "pretty" && flags.format !== "json")
     throw new UsageError(`there is no format "${flags.format}"; formats are pretty, json`);

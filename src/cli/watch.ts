@@ -20,7 +20,7 @@ const SETTLE = 80;
 
 /** Checks at once and after every change; resolves to 0 when the user ends it. */
 export async function watchAndRun(options: WatchOptions): Promise<number> {
-  expectMuch();
+  expectMuch(true);
   const tree = new TreeWatcher((path) => changed(path));
   let timer: NodeJS.Timeout | undefined;
   let running = false;

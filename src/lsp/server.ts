@@ -28,7 +28,7 @@ const SEVERITY: Readonly<Record<Severity, DiagnosticSeverity>> = { error: 1, war
 
 /** Serves until the client ends it: the process ends with the connection. */
 export async function lspCommand(): Promise<number> {
-  expectMuch();
+  expectMuch(true);
   const protocol = await import("vscode-languageserver/node.js");
   const connection = protocol.createConnection(process.stdin, process.stdout);
   const documents = new Map<string, TextDocument>();

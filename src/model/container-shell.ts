@@ -1,7 +1,8 @@
 /** What the commands of a contract's containers do: shell programs with the scripts that ConfigMaps mount. */
 import type { TextView } from "../text/source.js";
 import type { Contract } from "./contract.js";
-import type { Command, Container } from "./kubernetes/workload.js";
+import type { Command } from "./kubernetes/container-parts.js";
+import type { Container } from "./kubernetes/workload.js";
 import { normalizePath } from "./kubernetes/workload.js";
 import { commandProgram, type Script, type ShellOptions, type ShellProgram, scriptProgram } from "./shell/index.js";
 import type { ScriptText } from "./texts.js";

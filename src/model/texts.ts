@@ -1,8 +1,8 @@
 /** Texts of other languages in a contract: configurations, ACLs and scripts, as files or inside ConfigMaps and commands. */
 import type { TextView } from "../text/source.js";
 import type { InputFile } from "./input.js";
+import type { Command } from "./kubernetes/container-parts.js";
 import type { KubeObject } from "./kubernetes/object.js";
-import type { Command } from "./kubernetes/workload.js";
 import type { PlaneRole } from "./plane.js";
 
 export interface TextOrigin {

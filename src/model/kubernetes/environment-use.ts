@@ -4,7 +4,8 @@ import { isOfficialImage } from "../image.js";
 import type { Plane } from "../plane.js";
 import { serverStarts } from "../shell/index.js";
 import { hasToken } from "../value.js";
-import type { Command, Container } from "./workload.js";
+import type { Command } from "./container-parts.js";
+import type { Container } from "./workload.js";
 
 const PASSWORD =
   /^(?:(?:REDIS|VALKEY)_(?:(?:MASTER|PRIMARY|REPLICA|SLAVE|SENTINEL|DEFAULT|SERVER|ADMIN|ROOT|USER|DB)_)*(?:PASSWORD|PASSWD|PASSW|PASS|PWD|AUTH|AUTH_PASSWORD|AUTH_TOKEN|SECRET|REQUIREPASS|MASTERAUTH|MASTER_AUTH)|REQUIREPASS|MASTERAUTH|MASTER_PASSWORD)(?:_FILE)?$/;

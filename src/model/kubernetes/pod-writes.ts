@@ -4,8 +4,9 @@ import { isOfficialImage } from "../image.js";
 import { pathIn } from "../redis/config-home.js";
 import { editsOf, type Invocation, isPath, type ShellProgram, type Text } from "../shell/index.js";
 import { hasToken } from "../value.js";
+import type { Mount } from "./container-parts.js";
 import { podFile } from "./pod-file.js";
-import { type Container, type Mount, normalizePath } from "./workload.js";
+import { type Container, normalizePath } from "./workload.js";
 
 /** Why a file is not there that no volume holds. */
 export const UNMOUNTED = "no volume is mounted there";

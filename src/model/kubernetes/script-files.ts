@@ -16,9 +16,10 @@ import {
   type Text,
   testOf,
 } from "../shell/index.js";
+import { type Command, isProbe } from "./container-parts.js";
 import { missingFile, UNMOUNTED } from "./pod-writes.js";
 import { mayNotRun } from "./script-switch.js";
-import { type Command, type Container, isProbe, normalizePath } from "./workload.js";
+import { type Container, normalizePath } from "./workload.js";
 
 export interface FileFault {
   /** `missing`: it reads a file that is not there. `never`: it asks for one that nothing makes. `readonly`: it cannot write it. */

@@ -3,7 +3,8 @@ import type { Contract } from "../contract.js";
 import { isOfficialImage } from "../image.js";
 import type { Place } from "../place.js";
 import { type Arg, type Hole, type Invocation, isDead, type ShellProgram, type Text, testOf } from "../shell/index.js";
-import type { Command, Container } from "./workload.js";
+import type { Command } from "./container-parts.js";
+import type { Container } from "./workload.js";
 
 /** `unset`: nobody sets it, and `set -u` is on. `empty`: its entry in `env` has no value. */
 export interface VariableFault {

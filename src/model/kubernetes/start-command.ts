@@ -4,8 +4,9 @@ import { isOfficialImage } from "../image.js";
 import type { Place } from "../place.js";
 import { baseName, SHELL } from "../shell/index.js";
 import { asArray, asObject, hasToken } from "../value.js";
+import type { Command } from "./container-parts.js";
 import { missingFile } from "./pod-writes.js";
-import { type Command, type Container, normalizePath } from "./workload.js";
+import { type Container, normalizePath } from "./workload.js";
 
 /**
  * `option`: the first word is an option. `illegal`: no shell has the option. `text`: `-c` without one. `nothing`: a shell

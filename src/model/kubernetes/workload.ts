@@ -1,8 +1,8 @@
 /** Workloads with the pod they make: containers, effective security, volumes, references, commands. */
 import type { Path } from "../../document/yaml.js";
-import type { TextView } from "../../text/source.js";
-import { NodePlace, type Place } from "../place.js";
+import type { Place } from "../place.js";
 import { asArray, asObject, asString, isObject, type Obj, stringMap } from "../value.js";
+import { Command, ContainerPort, Effective, EnvironmentVariable, Mount, Probe } from "./container-parts.js";
 import { KubeObject } from "./object.js";
 
 const POD_PATHS: Readonly<Record<string, Path>> = {
@@ -25,29 +25,6 @@ export function isWorkloadKind(kind: string, group: string): boolean {
 
 export type ContainerKind = "container" | "init" | "ephemeral";
 
-/** A security setting and where it is set; `undefined` value: set nowhere, `place` is where it should stand. */
-export class Effective {
-  readonly value: unknown;
-  readonly level: "container" | "pod" | "none";
-  readonly #container: Container;
-  readonly #field: string;
-
-  constructor(value: unknown, level: Effective["level"], container: Container, field: string) {
-    this.value = value;
-    this.level = level;
-    this.#container = container;
-    this.#field = field;
-  }
-
-  get place(): Place {
-    const container = this.#container;
-    if (this.level === "pod") return container.workload.podAt("securityContext", this.#field);
-    return this.level === "container"
-      ? container.at("securityContext", this.#field)
-      : container.missing("securityContext", this.#field);
-  }
-}
-
 export interface Volume {
   readonly name: string;
   /** `emptyDir`, `configMap`, `secret`, `projected`, `persistentVolumeClaim`, `hostPath` …; `claimTemplate` for a StatefulSet's. */
@@ -59,90 +36,6 @@ export interface Volume {
   readonly path: Path;
 }
 
-export interface Mount {
-  readonly name: string;
-  readonly mountPath: string;
-  readonly subPath: string | undefined;
-  readonly readOnly: boolean;
-  readonly volume: Volume | undefined;
-  readonly place: Place;
-  readonly path: Path;
-}
-
-export interface Probe {
-  readonly type: "liveness" | "readiness" | "startup";
-  readonly container: Container;
-  readonly spec: Obj;
-  /** `exec`, `tcpSocket`, `httpGet`, `grpc`, or `none`. */
-  readonly handler: string;
-  readonly command: Command | undefined;
-  readonly place: Place;
-  at(...path: Path): Place;
-  missing(...path: Path): Place;
-}
-
-/** A word of a command, read when asked for: who looks at a word is then known, and most have no finding. */
-class ListedWord {
-  readonly #container: Container;
-  readonly #list: Path;
-  readonly #items: readonly unknown[];
-  readonly #index: number;
-
-  constructor(container: Container, list: Path, items: readonly unknown[], index: number) {
-    this.#container = container;
-    this.#list = list;
-    this.#items = items;
-    this.#index = index;
-  }
-
-  get text(): string {
-    const word = this.#items[this.#index];
-    return typeof word === "string" ? word : String(word);
-  }
-
-  /** False for a list or mapping, which is no word. */
-  get scalar(): boolean {
-    const word = this.#items[this.#index];
-    return word === null || typeof word !== "object";
-  }
-
-  get #path(): Path {
-    const { workload, path } = this.#container;
-    return [...workload.base, ...path, ...this.#list, this.#index];
-  }
-
-  get place(): Place {
-    return new NodePlace(this.#container.workload.document, this.#path);
-  }
-
-  view(): TextView | undefined {
-    return this.#container.workload.document.view(this.#path);
-  }
-}
-
-/** An argument vector in a manifest; each word has its place, and its text as a view. */
-export interface Command {
-  /** What it is: `entrypoint` (command + args), a probe, a lifecycle hook. */
-  readonly origin: "entrypoint" | "liveness" | "readiness" | "startup" | "postStart" | "preStop";
-  readonly container: Container;
-  readonly words: readonly ListedWord[];
-  /** Whether `command` is given (else the image's entrypoint comes first). */
-  readonly explicit: boolean;
-  readonly place: Place;
-  /** The lists of the document that the words stand in: while they are the same values, so is the command. */
-  readonly lists: readonly (readonly unknown[])[];
-}
-
-/** How a message names a command: by its container, and by what it is where it is not what the container runs. */
-export function commandTitle({ origin, container }: Command): string {
-  return origin === "entrypoint" ? container.title : `the ${origin} command of ${container.title}`;
-}
-
-/** Whether it is what a probe runs. */
-export function isProbe({ origin }: Command): boolean {
-  return origin === "liveness" || origin === "readiness" || origin === "startup";
-}
-
 export interface Reference {
   readonly kind: "Secret" | "ConfigMap" | "PersistentVolumeClaim" | "ServiceAccount";
   readonly name: string;
@@ -150,15 +43,6 @@ export interface Reference {
   readonly optional: boolean;
   readonly place: Place;
   readonly workload: Workload;
-}
-
-export interface ContainerPort {
-  readonly name: string | undefined;
-  readonly port: number | undefined;
-  readonly protocol: string;
-  readonly hostPort: unknown;
-  readonly place: Place;
-  readonly path: Path;
 }
 
 export class Container {
@@ -170,7 +54,7 @@ export class Container {
   readonly name: string;
   #mounts: readonly Mount[] | undefined;
   #ports: readonly ContainerPort[] | undefined;
-  #env: Container["env"] | undefined;
+  #env: readonly EnvironmentVariable[] | undefined;
   #commands: readonly Command[] | undefined;
   #entrypoint: { readonly command: Command | undefined } | undefined;
   #probes: readonly Probe[] | undefined;
@@ -230,18 +114,13 @@ export class Container {
   get mounts(): readonly Mount[] {
     this.#mounts ??= asArray(this.spec["volumeMounts"]).flatMap((item, i): Mount[] => {
       if (!isObject(item)) return [];
-      const path = [...this.path, "volumeMounts", i];
-      const name = asString(item["name"]) ?? "";
       return [
-        {
-          name,
+        new Mount(this, i, {
+          name: asString(item["name"]) ?? "",
           mountPath: normalizePath(asString(item["mountPath"]) ?? ""),
           subPath: asString(item["subPath"]) ?? asString(item["subPathExpr"]),
           readOnly: item["readOnly"] === true,
-          volume: this.workload.volumes.get(name),
-          place: this.workload.at(...path),
-          path,
-        },
+        }),
       ];
     });
     return this.#mounts;
@@ -262,28 +141,23 @@ export class Container {
   get ports(): readonly ContainerPort[] {
     this.#ports ??= asArray(this.spec["ports"]).flatMap((item, i): ContainerPort[] => {
       if (!isObject(item)) return [];
-      const path = [...this.path, "ports", i];
       const port = item["containerPort"];
       return [
-        {
+        new ContainerPort(this, i, {
           name: asString(item["name"]),
           port: typeof port === "number" ? port : undefined,
           protocol: asString(item["protocol"]) ?? "TCP",
           hostPort: item["hostPort"],
-          place: this.workload.at(...path, "containerPort"),
-          path,
-        },
+        }),
       ];
     });
     return this.#ports;
   }
 
-  get env(): readonly { name: string; spec: Obj; place: Place; path: Path }[] {
-    this.#env ??= asArray(this.spec["env"]).flatMap((item, i) => {
-      if (!isObject(item)) return [];
-      const path = [...this.path, "env", i];
-      return [{ name: asString(item["name"]) ?? "", spec: item, place: this.workload.at(...path), path }];
-    });
+  get env(): readonly EnvironmentVariable[] {
+    this.#env ??= asArray(this.spec["env"]).flatMap((item, i) =>
+      isObject(item) ? [new EnvironmentVariable(this, i, asString(item["name"]) ?? "", item)] : [],
+    );
     return this.#env;
   }
 
@@ -293,18 +167,8 @@ export class Container {
       const spec = this.spec[field];
       if (!isObject(spec)) return [];
       const handler = ["exec", "tcpSocket", "httpGet", "grpc"].find((h) => isObject(spec[h])) ?? "none";
-      return [
-        {
-          type,
-          container: this,
-          spec,
-          handler,
-          command: handler === "exec" ? this.#command(type, [field, "exec", "command"]) : undefined,
-          place: this.key(field),
-          at: (...path) => this.at(field, ...path),
-          missing: (...path) => this.missing(field, ...path),
-        },
-      ];
+      const command = handler === "exec" ? this.#command(type, [field, "exec", "command"]) : undefined;
+      return [new Probe(type, this, spec, handler, command)];
     });
     return this.#probes;
   }
@@ -319,11 +183,7 @@ export class Container {
     const hasCommand = asArray(this.spec["command"]).length > 0;
     const hasArgs = asArray(this.spec["args"]).length > 0;
     if (!hasCommand && !hasArgs) return undefined;
-    return this.#command(
-      "entrypoint",
-      hasCommand ? ["command"] : ["args"],
-      hasCommand && hasArgs ? ["args"] : undefined,
-    );
+    return this.#command("entrypoint", ...(hasCommand ? [["command"]] : []), ...(hasArgs ? [["args"]] : []));
   }
 
   /** All commands of the container: entrypoint, exec probes, exec lifecycle hooks. */
@@ -344,15 +204,11 @@ export class Container {
     return this.#commands;
   }
 
-  #command(origin: Command["origin"], path: Path, then?: Path): Command {
-    const words: ListedWord[] = [];
-    const lists: (readonly unknown[])[] = [];
-    for (const list of then === undefined ? [path] : [path, then]) {
-      const items = asArray(list.reduce<unknown>((value, step) => asObject(value)[step as string], this.spec));
-      lists.push(items);
-      for (let i = 0; i < items.length; i++) words.push(new ListedWord(this, list, items, i));
-    }
-    return { origin, container: this, words, explicit: path[0] !== "args", place: this.key(...path), lists };
+  #command(origin: Command["origin"], ...paths: Path[]): Command {
+    const lists = paths.map((path) =>
+      asArray(path.reduce<unknown>((value, step) => asObject(value)[step as string], this.spec)),
+    );
+    return new Command(origin, this, paths, lists);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Commands that probes, hooks and scripts send to the contract's servers: to whom, as whom. */
 import type { Contract } from "../contract.js";
+import type { Command } from "../kubernetes/container-parts.js";
 import { planeListeners } from "../kubernetes/pod-ports.js";
-import type { Command, Container } from "../kubernetes/workload.js";
+import type { Container } from "../kubernetes/workload.js";
 import { PLANE_PORT, type Plane } from "../plane.js";
 import {
   contentOf,

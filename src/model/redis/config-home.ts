@@ -1,7 +1,8 @@
 /** Where a server's configuration file lives, whether the server can rewrite it there, and how it gets there. */
 import type { ContainerShell } from "../container-shell.js";
 import type { Contract } from "../contract.js";
-import { type Command, type Container, type Mount, normalizePath } from "../kubernetes/workload.js";
+import type { Command, Mount } from "../kubernetes/container-parts.js";
+import { type Container, normalizePath } from "../kubernetes/workload.js";
 import type { Place } from "../place.js";
 import type { Plane } from "../plane.js";
 import { type CopyOnce, copyOnce, hurries, serverStarts, show, type Wait, waitsOf } from "../shell/index.js";

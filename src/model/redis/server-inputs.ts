@@ -4,7 +4,7 @@ import type { Span } from "../../text/source.js";
 import { type Segment as TextSegment, TextView } from "../../text/source.js";
 import { isSameCommand } from "../container-shell.js";
 import type { Contract } from "../contract.js";
-import type { Command } from "../kubernetes/workload.js";
+import type { Command } from "../kubernetes/container-parts.js";
 import type { Place } from "../place.js";
 import type { Server } from "../plane.js";
 import {

@@ -4,7 +4,6 @@ declare module "*?validate" {
     readonly keyword: string;
     readonly params: Readonly<Record<string, unknown>>;
     readonly message?: string;
-    readonly schemaPath: string;
   }
   const validate: ((value: unknown) => boolean) & { errors?: readonly SchemaError[] | null };
   export default validate;

@@ -19,7 +19,11 @@ function nearly(schema: Schema, whole: Schema, depth = 0): fc.Arbitrary<unknown>
   const ref = schema["$ref"] as string | undefined;
   if (ref !== undefined) {
     const steps = ref.slice(2).split("/");
-    return nearly(steps.reduce<Schema>((at, step) => at[step] as Schema, whole), whole, depth + 1);
+    return nearly(
+      steps.reduce<Schema>((at, step) => at[step] as Schema, whole),
+      whole,
+      depth + 1,
+    );
   }
   const choices = (schema["anyOf"] ?? schema["oneOf"] ?? schema["allOf"]) as readonly Schema[] | undefined;
   if (choices !== undefined) return fc.oneof(...choices.map((s) => nearly(s, whole, depth + 1)), wrong);

@@ -68,9 +68,12 @@ async function spent(files: Files): Promise<number> {
 
 describe("hostile texts, linted", () => {
   it.each(Object.entries(KINDS))("%s", { timeout: 60_000 }, async (_, [size, make]) => {
-    const small = await spent(make(size));
-    const large = await spent(make(4 * size));
-    // a quadratic part would make sixteen times of it; what is short is noise
+    // a quadratic part would make sixteen times of it, however often it is measured; what is short is noise
+    let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let round = 0; round < 4 && !(large < 300 || large / small < 9); round++) {
+      small = Math.min(small, await spent(make(size)));
+      large = Math.min(large, await spent(make(4 * size)));
+    }
     expect(large < 300 || large / small < 9, `${small.toFixed(0)} ms, ${large.toFixed(0)} ms`).toBe(true);
   });
 

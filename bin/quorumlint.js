@@ -13,7 +13,7 @@ const vm = require("node:vm");
 const v8 = require("node:v8");
 v8.setFlagsFromString("--no-incremental-marking --heap-growing-percent=50");
 const SMALL =
-  "--interrupt-budget=400000 --no-sparkplug --semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
+  "--interrupt-budget=2000000 --no-sparkplug --semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
 const LARGE =
   "--interrupt-budget=1000000 --sparkplug --semi-space-growth-factor=2 --parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=8";
 let size;

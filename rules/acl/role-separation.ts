@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { push } from "../../src/model/multimap.js";
 import { firstLine } from "../../src/model/redis/access.js";
 import { sharedWith } from "../../src/model/redis/planes.js";
 import { ROLE_TITLE, type RoleUser } from "../../src/model/redis/roles.js";
@@ -35,9 +36,7 @@ export default defineRule({
       for (const role of roles) {
         let names = byUser.get(role.access);
         if (names === undefined) byUser.set(role.access, (names = new Map()));
-        const list = names.get(role.name);
-        if (list === undefined) names.set(role.name, [role]);
-        else list.push(role);
+        push(names, role.name, role);
       }
       for (const [access, names] of byUser) {
         for (const [name, list] of names) {

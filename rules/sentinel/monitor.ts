@@ -1,6 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
 import type { Contract } from "../../src/model/contract.js";
 import { hostMeaning, namespaceOf, ordinalsOf, podNameOf } from "../../src/model/kubernetes/pod-name.js";
+import { push } from "../../src/model/multimap.js";
 import type { Server } from "../../src/model/plane.js";
 import { firstLine } from "../../src/model/redis/access.js";
 import type { SentinelMaster } from "../../src/model/redis/conf.js";
@@ -106,12 +107,6 @@ export default defineRule({
     },
   },
 });
-
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
-}
 
 /** The first pod of the data plane where the monitored host is another pod of it. */
 function otherPrimary(contract: Contract, server: Server, master: SentinelMaster): string | undefined {

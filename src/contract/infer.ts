@@ -11,6 +11,7 @@ import type { InputFile } from "../model/input.js";
 import type { KubeObject } from "../model/kubernetes/object.js";
 import { LabelIndex, parseMapSelector, parseSelector } from "../model/kubernetes/selector.js";
 import { Workload } from "../model/kubernetes/workload.js";
+import { push } from "../model/multimap.js";
 import { includeNames, isRedisScript, relativePath } from "../model/program/programs.js";
 import { asArray, asObject } from "../model/value.js";
 import { isCandidate, isTemplateSource } from "./classify.js";
@@ -159,9 +160,7 @@ function tieSelectors(
   const pods = new Map<string, { readonly directory: string; readonly workload: Workload }[]>();
   for (const [directory, files] of groups) {
     for (const workload of files.flatMap((file) => objectsOf(file).filter((o) => o instanceof Workload))) {
-      const list = pods.get(workload.namespace);
-      if (list === undefined) pods.set(workload.namespace, [{ directory, workload }]);
-      else list.push({ directory, workload });
+      push(pods, workload.namespace, { directory, workload });
     }
   }
   const indexes = new Map([...pods].map(([name, list]) => [name, new LabelIndex(list, (p) => p.workload.podLabels)]));

@@ -10,6 +10,7 @@ import type { ShellAst } from "../document/shell.js";
 import type { Diagnostic } from "../engine/diagnostic.js";
 import type { Contract } from "../model/contract.js";
 import type { InputFile } from "../model/input.js";
+import { push } from "../model/multimap.js";
 import { Source, type Span } from "../text/source.js";
 import { EditorHost } from "./host.js";
 import { isBelow } from "./places.js";
@@ -335,9 +336,7 @@ export class Session {
         const key = `${f.path}\n${f.at.start}\n${f.at.end}\n${f.diagnostic?.rule}\n${f.message}`;
         if (known.has(key)) continue;
         known.add(key);
-        const list = byPath.get(f.path);
-        if (list === undefined) byPath.set(f.path, [f]);
-        else list.push(f);
+        push(byPath, f.path, f);
       }
     }
     for (const path of new Set([...byPath.keys(), ...this.#published.keys(), ...this.#buffers.keys()])) {

@@ -10,6 +10,7 @@ import { type InputFile, KeptWith } from "./input.js";
 import type { Command } from "./kubernetes/container-parts.js";
 import { KubeObject } from "./kubernetes/object.js";
 import { type Container, isWorkloadKind, Workload } from "./kubernetes/workload.js";
+import { push } from "./multimap.js";
 import { PLANE_PORT, type Plane, type PlaneRole, type Server } from "./plane.js";
 import { catalogEntries } from "./program/catalog.js";
 import { importsOf } from "./program/descriptor/imports.js";
@@ -451,9 +452,7 @@ function byOwner<T extends TextOrigin>(texts: readonly T[]): ReadonlyMap<string,
   texts.forEach((text, index) => {
     if (text.owner === undefined) return;
     const key = `${text.owner.namespace}\n${text.owner.name}`;
-    const list = out.get(key);
-    if (list === undefined) out.set(key, [{ text, index }]);
-    else list.push({ text, index });
+    push(out, key, { text, index });
   });
   return out;
 }

@@ -1,9 +1,11 @@
 /** What the commands of a contract's containers do: shell programs with the scripts that ConfigMaps mount. */
 import type { TextView } from "../text/source.js";
 import type { Contract } from "./contract.js";
+import { normalizePath } from "./file-path.js";
 import type { Command } from "./kubernetes/container-parts.js";
 import type { Container } from "./kubernetes/workload.js";
-import { normalizePath } from "./kubernetes/workload.js";
+import type { Plane } from "./plane.js";
+import type { ConfigHome } from "./redis/config-home.js";
 import { commandProgram, type Script, type ShellOptions, type ShellProgram, scriptProgram } from "./shell/index.js";
 import type { ScriptText } from "./texts.js";
 import { asArray, asObject, asString, hasToken } from "./value.js";
@@ -34,6 +36,8 @@ export function isSameCommand(a: Command, b: Command): boolean {
 }
 
 export class ContainerShell {
+  /** Where servers' configurations live, as far as it was asked: see `configHome`. */
+  readonly homes = new Map<Plane, ConfigHome | undefined>();
   readonly #contract: Contract;
   readonly #programs = new Map<Command, ShellProgram>();
   readonly #scripts = new Map<ScriptText, ShellProgram>();

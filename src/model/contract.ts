@@ -10,6 +10,7 @@ import type { KubeObject } from "./kubernetes/object.js";
 import type { CleanValues } from "./kubernetes/schema-problem.js";
 import { LabelIndex } from "./kubernetes/selector.js";
 import { type Container, Workload } from "./kubernetes/workload.js";
+import { push } from "./multimap.js";
 import { Parsers } from "./parsers.js";
 import { NodePlace, type Place } from "./place.js";
 import type { Plane, PlaneRole, Server } from "./plane.js";
@@ -360,10 +361,4 @@ export class Contract {
     const e = entity as { input?: InputFile; file?: string; workload?: Workload; name?: string };
     return e.input?.file ?? e.file ?? e.workload?.input.file ?? e.name ?? this.name;
   }
-}
-
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

@@ -55,6 +55,13 @@ export function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return false;
 }
 
+type Lasting = InputFile | KubeObject | Container;
+
+/** Entities that outlive a change of another file; the others are made anew by each build, in the same order. */
+export function isLasting(entity: unknown): entity is Lasting {
+  return entity instanceof InputFile || entity instanceof KubeObject || entity instanceof Container;
+}
+
 /** Fields of a contract that come from its contract file and from the command line, or that all its changes share. */
 const LASTING: ReadonlySet<string> = new Set(["name", "declared", "config", "today", "setting", "clean"]);
 
@@ -92,22 +99,22 @@ export class Changed {
     return this.#front;
   }
 
-  /** Whether an entity that is known without building the contract is one of the same kind in it. */
+  /** Whether an entity is one of the same class in the changed contract, which need not be built to know it. */
   isLike(entity: unknown): boolean {
-    if (!(entity instanceof InputFile || entity instanceof KubeObject || entity instanceof Container)) return false;
-    return this.counterpart("File", 0, entity)?.constructor === entity.constructor;
+    return isLasting(entity) && this.#lasting(entity)?.constructor === entity.constructor;
   }
 
   /** What an entity of the unchanged contract has become. */
   counterpart(kind: EntityKind, index: number, entity: unknown): unknown {
+    return isLasting(entity) ? this.#lasting(entity) : this.contract.entities(kind)[index];
+  }
+
+  #lasting(entity: Lasting): Lasting | undefined {
     if (entity instanceof InputFile) return entity === this.#file ? this.#changed : entity;
     if (entity instanceof KubeObject) return this.#object(entity);
-    if (entity instanceof Container) {
-      const { workload } = entity;
-      const now = this.#object(workload);
-      return now === workload ? entity : (now as Workload).containers[workload.containers.indexOf(entity)];
-    }
-    return this.contract.entities(kind)[index];
+    const { workload } = entity;
+    const now = this.#object(workload);
+    return now === workload ? entity : (now as Workload).containers[workload.containers.indexOf(entity)];
   }
 
   #object(object: KubeObject): KubeObject {

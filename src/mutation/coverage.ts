@@ -1,4 +1,6 @@
 /** What a sweep says about a contract: which fields some rule guards, and which could change unseen. */
+
+import { push } from "../model/multimap.js";
 import { likeField, type MutantResult, type MutantStatus } from "./mutant.js";
 
 export type Counts = Readonly<Record<MutantStatus, number>>;
@@ -158,10 +160,4 @@ function most(ids: readonly string[]): string | undefined {
 
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

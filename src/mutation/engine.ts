@@ -5,9 +5,9 @@ import { morePlaces, severityOf } from "../engine/lint.js";
 import { fill, messageSpec, type ReportExtra, type Rule, type RuleContext } from "../engine/rule.js";
 import { kubeObjects, rebuildContract } from "../model/build.js";
 import type { Contract, EntityKind } from "../model/contract.js";
-import { InputFile } from "../model/input.js";
-import { KubeObject } from "../model/kubernetes/object.js";
+import type { InputFile } from "../model/input.js";
 import { Container, Workload } from "../model/kubernetes/workload.js";
+import { push } from "../model/multimap.js";
 import type { Place } from "../model/place.js";
 import type { Span } from "../text/source.js";
 import {
@@ -16,6 +16,7 @@ import {
   disturbedBy,
   entitiesThatDiffer,
   hasDocuments,
+  isLasting,
   meets,
   programShape,
   REGROUPS,
@@ -68,7 +69,7 @@ export interface Outcome {
   readonly crash: Crash | undefined;
 }
 
-/** What handlers say of a changed contract that they did not say before. */
+/** What handlers say of a changed contract. */
 interface Heard {
   readonly found: readonly Found[];
   readonly crash: Crash | undefined;
@@ -163,18 +164,13 @@ export class Engine {
     this.#options = options;
     this.#hard = hard;
     this.#soft = soft;
-    const index = <K>(map: Map<K, Invocation[]>, key: K, invocation: Invocation): void => {
-      const list = map.get(key);
-      if (list === undefined) map.set(key, [invocation]);
-      else list.push(invocation);
-    };
     const invocations: Invocation[] = [];
     for (const { invocation, reads } of recorded) {
       invocations.push(invocation);
-      for (const key of reads) index(this.#readers, key, invocation);
-      for (const query of invocation.queries) index(this.#asking, query, invocation);
+      for (const key of reads) push(this.#readers, key, invocation);
+      for (const query of invocation.queries) push(this.#asking, query, invocation);
       const { entity } = invocation;
-      index(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
+      push(this.#of, entity instanceof Container ? entity.workload : entity, invocation);
     }
     const weights = new Map<Rule, number>();
     for (const { rule, weight } of invocations) weights.set(rule, (weights.get(rule) ?? 0) + weight);
@@ -298,9 +294,7 @@ export class Engine {
     let different = false;
     const byRule = new Map<Rule, Invocation[]>();
     for (const invocation of affected) {
-      const list = byRule.get(invocation.rule);
-      if (list === undefined) byRule.set(invocation.rule, [invocation]);
-      else list.push(invocation);
+      push(byRule, invocation.rule, invocation);
     }
     // those that read the place are the likeliest to report
     const rules = disturbed === undefined ? byRule.keys() : new Set([...byRule.keys(), ...this.#rules]);
@@ -428,10 +422,8 @@ function byWeight(a: Invocation, b: Invocation): number {
   return a.weight - b.weight;
 }
 
-/** Entities that outlive a change of another file; the others are made anew by each build, in the same order. */
 function entityKey(kind: EntityKind, index: number, entity: unknown): unknown {
-  const lasting = entity instanceof InputFile || entity instanceof KubeObject || entity instanceof Container;
-  return lasting ? entity : `${kind} ${index}`;
+  return isLasting(entity) ? entity : `${kind} ${index}`;
 }
 
 function fileOf(at: Span | Place): string {

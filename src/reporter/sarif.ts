@@ -4,6 +4,7 @@ import { compareText } from "../engine/diagnostic.js";
 import { FINGERPRINT_VERSION, uniqueFingerprints } from "../engine/fingerprint.js";
 import type { LintResult } from "../engine/result.js";
 import type { Rule } from "../engine/rule.js";
+import { push } from "../model/multimap.js";
 import type { Span } from "../text/source.js";
 import {
   crashText,
@@ -168,9 +169,7 @@ function fixOf(fix: Fix, artifacts: Artifacts) {
   const files = new Map<string, { deletedRegion: ReturnType<typeof region>; insertedContent: { text: string } }[]>();
   for (const { span, newText } of fix.edits) {
     const replacement = { deletedRegion: region(span), insertedContent: { text: wellFormed(newText) } };
-    const list = files.get(span.source.file);
-    if (list === undefined) files.set(span.source.file, [replacement]);
-    else list.push(replacement);
+    push(files, span.source.file, replacement);
   }
   return {
     description: { text: messageText(fix.description) },

@@ -4,8 +4,9 @@
  */
 import type { Path } from "../../document/yaml.js";
 import type { TextView } from "../../text/source.js";
+import { normalizePath } from "../file-path.js";
 import { NodePlace, type Place } from "../place.js";
-import type { Obj } from "../value.js";
+import { asString, type Obj } from "../value.js";
 import type { Container, Volume } from "./workload.js";
 
 /** A security setting and where it is set; `undefined` value: set nowhere, `place` is where it should stand. */
@@ -59,16 +60,12 @@ export class Mount extends Item {
   readonly subPath: string | undefined;
   readonly readOnly: boolean;
 
-  constructor(
-    container: Container,
-    index: number,
-    { name, mountPath, subPath, readOnly }: Pick<Mount, "name" | "mountPath" | "subPath" | "readOnly">,
-  ) {
+  constructor(container: Container, index: number, spec: Obj) {
     super(container, "volumeMounts", index);
-    this.name = name;
-    this.mountPath = mountPath;
-    this.subPath = subPath;
-    this.readOnly = readOnly;
+    this.name = asString(spec["name"]) ?? "";
+    this.mountPath = normalizePath(asString(spec["mountPath"]) ?? "");
+    this.subPath = asString(spec["subPath"]) ?? asString(spec["subPathExpr"]);
+    this.readOnly = spec["readOnly"] === true;
   }
 
   get volume(): Volume | undefined {
@@ -82,16 +79,13 @@ export class ContainerPort extends Item {
   readonly protocol: string;
   readonly hostPort: unknown;
 
-  constructor(
-    container: Container,
-    index: number,
-    { name, port, protocol, hostPort }: Pick<ContainerPort, "name" | "port" | "protocol" | "hostPort">,
-  ) {
+  constructor(container: Container, index: number, spec: Obj) {
     super(container, "ports", index);
-    this.name = name;
-    this.port = port;
-    this.protocol = protocol;
-    this.hostPort = hostPort;
+    const port = spec["containerPort"];
+    this.name = asString(spec["name"]);
+    this.port = typeof port === "number" ? port : undefined;
+    this.protocol = asString(spec["protocol"]) ?? "TCP";
+    this.hostPort = spec["hostPort"];
   }
 
   override get place(): Place {
@@ -103,9 +97,9 @@ export class EnvironmentVariable extends Item {
   readonly name: string;
   readonly spec: Obj;
 
-  constructor(container: Container, index: number, name: string, spec: Obj) {
+  constructor(container: Container, index: number, spec: Obj) {
     super(container, "env", index);
-    this.name = name;
+    this.name = asString(spec["name"]) ?? "";
     this.spec = spec;
   }
 }

@@ -1,6 +1,7 @@
 /** The network of a contract: its policies and pods, who is known only by policies, and what the contract file declares. */
 import type { Path } from "../../document/yaml.js";
 import type { Contract } from "../contract.js";
+import { push } from "../multimap.js";
 import type { Place } from "../place.js";
 import type { EdgeConfig } from "../settings.js";
 import { asObject, hasToken, type Obj } from "../value.js";
@@ -39,9 +40,7 @@ class Engines {
     const podsOf = new Map<string, string[]>();
     for (const { id, owner } of input.pods) {
       for (const key of new Set([owner, id])) {
-        const list = podsOf.get(key);
-        if (list === undefined) podsOf.set(key, [id]);
-        else list.push(id);
+        push(podsOf, key, id);
       }
     }
     this.podsOf = podsOf;
@@ -228,9 +227,7 @@ export class ContractNetwork {
       const lists = new Map<string, Workload[]>();
       for (const workload of this.contract.workloads) {
         const namespace = this.namespaceOf(workload);
-        const list = lists.get(namespace);
-        if (list === undefined) lists.set(namespace, [workload]);
-        else list.push(workload);
+        push(lists, namespace, workload);
       }
       this.#workloads = new Map([...lists].map(([name, list]) => [name, new LabelIndex(list, (w) => w.podLabels)]));
     }
@@ -321,9 +318,7 @@ export class ContractNetwork {
         if (!this.pods.selects(policy).every(isStandIn)) continue;
         const asked = policy.selector.requirements.find(({ operator }) => operator === "In");
         for (const label of asked?.values.map((value) => `${asked.key}=${value}`) ?? [""]) {
-          const list = this.#nobody.get(label);
-          if (list === undefined) this.#nobody.set(label, [policy]);
-          else list.push(policy);
+          push(this.#nobody, label, policy);
         }
       }
     }

@@ -1,4 +1,6 @@
 /** The edges that a contract file declares against the edges that its policies make, pod by pod. */
+
+import { push } from "../multimap.js";
 import type { EdgeConfig } from "../settings.js";
 import { ConnectionSet } from "./connections.js";
 import type { ContractNetwork } from "./contract-network.js";
@@ -86,9 +88,7 @@ export class DeclaredNetwork {
     const into = new Map<string, Set<DeclaredEdge>>();
     for (const edge of this.#edges) {
       for (const pod of edge.from.pods) {
-        const list = this.#fromEdges.get(pod);
-        if (list === undefined) this.#fromEdges.set(pod, [edge]);
-        else list.push(edge);
+        push(this.#fromEdges, pod, edge);
       }
       for (const pod of edge.to.pods) {
         const set = into.get(pod);
@@ -320,9 +320,7 @@ export class DeclaredNetwork {
       if (explanation.undecided) continue;
       for (const side of lackingSides(explanation, edge.connections)) {
         const key = `${index} ${side.direction}`;
-        const list = stopped.get(key);
-        if (list === undefined) stopped.set(key, [{ index, edge, side }]);
-        else list.push({ index, edge, side });
+        push(stopped, key, { index, edge, side });
       }
     }
     interface Group {

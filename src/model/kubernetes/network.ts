@@ -14,6 +14,7 @@
  * connections. Addresses are ranges cut where some ipBlock begins or ends; nothing is enumerated.
  */
 
+import { push } from "../multimap.js";
 import { Bitset } from "./bitset.js";
 import { Pool, Row } from "./connection-pool.js";
 import { ConnectionSet, type Protocol } from "./connections.js";
@@ -186,9 +187,7 @@ export class NetworkEngine {
     const everywhere = new LabelIndex(all, ({ labels }) => labels);
     const byNamespace = new Map<string, Group[]>();
     for (const group of all) {
-      const list = byNamespace.get(group.sample.namespace);
-      if (list === undefined) byNamespace.set(group.sample.namespace, [group]);
-      else list.push(group);
+      push(byNamespace, group.sample.namespace, group);
     }
     const indexes = new Map<string, LabelIndex<Group>>();
     for (const [name, list] of byNamespace) indexes.set(name, new LabelIndex(list, ({ labels }) => labels));
@@ -267,9 +266,7 @@ export class NetworkEngine {
   #gather(pods: readonly PodInfo[]): void {
     const owners = new Map<string, PodInfo[]>();
     for (const pod of pods) {
-      const list = owners.get(pod.owner);
-      if (list === undefined) owners.set(pod.owner, [pod]);
-      else list.push(pod);
+      push(owners, pod.owner, pod);
     }
     const shapes = new Map<string, number>();
     for (const id of [...owners.keys()].sort(byText)) {
@@ -385,9 +382,7 @@ export class NetworkEngine {
         if (rule.peers === undefined) base = pool.union(base, id);
         else if (id !== 0) {
           const bits = this.#peerBits(policy, direction, rule);
-          const list = merged.get(id);
-          if (list === undefined) merged.set(id, [bits]);
-          else list.push(bits);
+          push(merged, id, bits);
         }
       }
     }

@@ -1,8 +1,9 @@
 /** What stands at a path inside a container, as far as the manifests tell. */
 import type { Contract } from "../contract.js";
+import { normalizePath } from "../file-path.js";
 import { asArray, asObject, asString, type Obj } from "../value.js";
 import type { Mount } from "./container-parts.js";
-import { type Container, normalizePath } from "./workload.js";
+import type { Container } from "./workload.js";
 
 export interface PodFile {
   /**

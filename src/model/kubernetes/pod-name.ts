@@ -2,7 +2,9 @@
  * Stable DNS names of pods: `<set>-<ordinal>.<service>[.<namespace>[.svc[.<cluster domain>]]]`.
  * https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-network-id
  */
+
 import type { Contract } from "../contract.js";
+import { push } from "../multimap.js";
 import { asNumber, asString } from "../value.js";
 import type { KubeObject } from "./object.js";
 import type { Workload } from "./workload.js";
@@ -57,9 +59,7 @@ function namesOf(contract: Contract): Names {
 function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
   const out = new Map<string, T[]>();
   for (const item of items) {
-    const list = out.get(key(item));
-    if (list === undefined) out.set(key(item), [item]);
-    else list.push(item);
+    push(out, key(item), item);
   }
   return out;
 }

@@ -1,6 +1,8 @@
 /** The ports that pods have: what their containers declare, and what their servers listen on. */
+
 import type { Contract } from "../contract.js";
 import { isOfficialImage } from "../image.js";
+import { push } from "../multimap.js";
 import { PLANE_PORT, type Plane } from "../plane.js";
 import type { Listener, Listeners } from "../redis/listeners.js";
 import { listenersOf } from "../redis/listeners.js";
@@ -119,9 +121,7 @@ export function servicesOf(contract: Contract, workload: Workload): readonly Kub
     const found = new Map<Workload, KubeObject[]>();
     for (const service of contract.ofKind("Service")) {
       for (const pod of contract.podsMatchingMap(service.namespace, service.get("spec", "selector"))) {
-        const list = found.get(pod);
-        if (list === undefined) found.set(pod, [service]);
-        else list.push(service);
+        push(found, pod, service);
       }
     }
     services.set(contract, (known = found));

@@ -1,12 +1,13 @@
 /** Files that certainly are not there when a container looks for them: nothing mounts them, and nothing in the pod writes them. */
 import type { Contract } from "../contract.js";
+import { normalizePath } from "../file-path.js";
 import { isOfficialImage } from "../image.js";
 import { pathIn } from "../redis/config-home.js";
 import { editsOf, type Invocation, isPath, type ShellProgram, type Text } from "../shell/index.js";
 import { hasToken } from "../value.js";
 import type { Mount } from "./container-parts.js";
 import { podFile } from "./pod-file.js";
-import { type Container, normalizePath } from "./workload.js";
+import type { Container } from "./workload.js";
 
 /** Why a file is not there that no volume holds. */
 export const UNMOUNTED = "no volume is mounted there";

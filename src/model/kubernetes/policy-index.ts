@@ -1,4 +1,6 @@
 /** Policies by the questions that rules ask of them, so that nobody looks at every policy for every pod. */
+
+import { push } from "../multimap.js";
 import type { NetworkEngine } from "./network.js";
 import type { Direction, Policy } from "./network-policy.js";
 
@@ -58,10 +60,4 @@ export class PolicyIndex {
     }
     return best;
   }
-}
-
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

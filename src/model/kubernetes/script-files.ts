@@ -1,5 +1,6 @@
 /** Files that the scripts of a container need and do not find, and files that they write where nothing can be written. */
 import type { Contract } from "../contract.js";
+import { normalizePath } from "../file-path.js";
 import { isOfficialImage } from "../image.js";
 import type { Place } from "../place.js";
 import {
@@ -19,7 +20,7 @@ import {
 import { type Command, isProbe } from "./container-parts.js";
 import { missingFile, UNMOUNTED } from "./pod-writes.js";
 import { mayNotRun } from "./script-switch.js";
-import { type Container, normalizePath } from "./workload.js";
+import type { Container } from "./workload.js";
 
 export interface FileFault {
   /** `missing`: it reads a file that is not there. `never`: it asks for one that nothing makes. `readonly`: it cannot write it. */

@@ -5,6 +5,7 @@
  * everything; `matchLabels` and `matchExpressions` are ANDed; `NotIn` and `DoesNotExist` hold when the key is absent.
  * The plain map of a Service or ReplicationController differs: empty or absent selects nothing.
  */
+import { push } from "../multimap.js";
 
 /** Labels after normalization: what the API server would hold. */
 export type Labels = ReadonlyMap<string, string>;
@@ -263,9 +264,7 @@ export class LabelIndex<T> {
         let postings = this.#keys.get(key);
         if (postings === undefined) this.#keys.set(key, (postings = { all: [], byValue: new Map() }));
         postings.all.push(i);
-        const list = postings.byValue.get(value);
-        if (list === undefined) postings.byValue.set(value, [i]);
-        else list.push(i);
+        push(postings.byValue, value, i);
       }
     }
   }

@@ -1,12 +1,13 @@
 /** Whether what a container, probe or hook is told to run can be started at all. */
 import type { Contract } from "../contract.js";
+import { normalizePath } from "../file-path.js";
 import { isOfficialImage } from "../image.js";
 import type { Place } from "../place.js";
 import { baseName, SHELL } from "../shell/index.js";
 import { asArray, asObject, hasToken } from "../value.js";
 import type { Command } from "./container-parts.js";
 import { missingFile } from "./pod-writes.js";
-import { type Container, normalizePath } from "./workload.js";
+import type { Container } from "./workload.js";
 
 /**
  * `option`: the first word is an option. `illegal`: no shell has the option. `text`: `-c` without one. `nothing`: a shell

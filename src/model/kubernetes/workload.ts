@@ -1,5 +1,6 @@
 /** Workloads with the pod they make: containers, effective security, volumes, references, commands. */
 import type { Path } from "../../document/yaml.js";
+import { normalizePath } from "../file-path.js";
 import type { Place } from "../place.js";
 import { asArray, asObject, asString, isObject, type Obj, stringMap } from "../value.js";
 import { Command, ContainerPort, Effective, EnvironmentVariable, Mount, Probe } from "./container-parts.js";
@@ -111,18 +112,13 @@ export class Container {
     return new Effective(undefined, "none", this, field);
   }
 
+  /** The items of a list of mappings. */
+  #items<T>(list: string, Item: new (container: Container, index: number, spec: Obj) => T): readonly T[] {
+    return asArray(this.spec[list]).flatMap((item, i) => (isObject(item) ? [new Item(this, i, item)] : []));
+  }
+
   get mounts(): readonly Mount[] {
-    this.#mounts ??= asArray(this.spec["volumeMounts"]).flatMap((item, i): Mount[] => {
-      if (!isObject(item)) return [];
-      return [
-        new Mount(this, i, {
-          name: asString(item["name"]) ?? "",
-          mountPath: normalizePath(asString(item["mountPath"]) ?? ""),
-          subPath: asString(item["subPath"]) ?? asString(item["subPathExpr"]),
-          readOnly: item["readOnly"] === true,
-        }),
-      ];
-    });
+    this.#mounts ??= this.#items("volumeMounts", Mount);
     return this.#mounts;
   }
 
@@ -139,25 +135,12 @@ export class Container {
   }
 
   get ports(): readonly ContainerPort[] {
-    this.#ports ??= asArray(this.spec["ports"]).flatMap((item, i): ContainerPort[] => {
-      if (!isObject(item)) return [];
-      const port = item["containerPort"];
-      return [
-        new ContainerPort(this, i, {
-          name: asString(item["name"]),
-          port: typeof port === "number" ? port : undefined,
-          protocol: asString(item["protocol"]) ?? "TCP",
-          hostPort: item["hostPort"],
-        }),
-      ];
-    });
+    this.#ports ??= this.#items("ports", ContainerPort);
     return this.#ports;
   }
 
   get env(): readonly EnvironmentVariable[] {
-    this.#env ??= asArray(this.spec["env"]).flatMap((item, i) =>
-      isObject(item) ? [new EnvironmentVariable(this, i, asString(item["name"]) ?? "", item)] : [],
-    );
+    this.#env ??= this.#items("env", EnvironmentVariable);
     return this.#env;
   }
 
@@ -385,15 +368,4 @@ function volumeReferences(
     }
   };
   if (volume.type !== "claimTemplate") one(volume.type, volume.spec, [...volume.path, volume.type]);
-}
-
-/** `/a//b/./c/` → `/a/b/c` */
-export function normalizePath(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.split("/")) {
-    if (part === "" || part === ".") continue;
-    if (part === "..") parts.pop();
-    else parts.push(part);
-  }
-  return (path.startsWith("/") ? "/" : "") + parts.join("/");
 }

@@ -314,9 +314,8 @@ class Tree {
   /** Whether these are the paths of all nodes below the root, in their order. */
   #holds(list: readonly string[]): boolean {
     if (this.#nodes.size !== list.length + 1) return false;
-    let i = -1;
-    for (const own of this.#nodes.keys()) if (i++ >= 0 && own !== list[i - 1]) return false;
-    return true;
+    const [, ...own] = this.#nodes.keys();
+    return own.every((path, i) => path === list[i]);
   }
 
   #list(path: string): readonly string[] {

@@ -1,5 +1,6 @@
 /** Rules of a user that cancel or repeat each other, by effect. */
 import type { AclWord } from "../../document/redis-acl.js";
+import { push } from "../multimap.js";
 import type { AclPattern, AclSelector, AclUser, CommandRule } from "./acl.js";
 import { covered } from "./acl-selector.js";
 import type { Command } from "./commands.js";
@@ -163,9 +164,7 @@ function cancelled(user: AclUser, selector: AclSelector): GrantProblem[] {
     if (rule.allow && changed.length > 0 && standing.length === 0 && !changed.some(allowed)) {
       const by = effects.slice(index + 1).find((e) => !e.rule.allow && takes(e.rule, rule, e.changed, changed));
       if (by !== undefined) {
-        const list = revoked.get(by.rule.word);
-        if (list === undefined) revoked.set(by.rule.word, [word]);
-        else list.push(word);
+        push(revoked, by.rule.word, word);
       }
     }
     if (!rule.allow && rule.kind !== "all" && standing.length === 0) {

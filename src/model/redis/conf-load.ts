@@ -6,6 +6,7 @@ import {
   findPlaceholders,
 } from "../../document/redis-conf.js";
 import type { Span } from "../../text/source.js";
+import { push } from "../multimap.js";
 import type { ConfEdit, ConfInput, ConfLoad } from "./conf.js";
 import { judgeUsers } from "./conf-acl.js";
 import { ArgumentStatement, parseServerArguments } from "./conf-argv.js";
@@ -287,9 +288,7 @@ export class Loading {
     }
     const { statement } = loaded;
     if (statement.name !== "") {
-      const list = this.statements.get(statement.name);
-      if (list === undefined) this.statements.set(statement.name, [statement]);
-      else list.push(statement);
+      push(this.statements, statement.name, statement);
     }
     const { problem } = statement;
     if (problem !== undefined && !(problem.code === "text-after-quote" && this.dialect.valkey91)) {

@@ -1,8 +1,8 @@
 /** Where a server's configuration file lives, whether the server can rewrite it there, and how it gets there. */
-import type { ContainerShell } from "../container-shell.js";
 import type { Contract } from "../contract.js";
+import { normalizePath } from "../file-path.js";
 import type { Command, Mount } from "../kubernetes/container-parts.js";
-import { type Container, normalizePath } from "../kubernetes/workload.js";
+import type { Container } from "../kubernetes/workload.js";
 import type { Place } from "../place.js";
 import type { Plane } from "../plane.js";
 import { type CopyOnce, copyOnce, hurries, serverStarts, show, type Wait, waitsOf } from "../shell/index.js";
@@ -32,14 +32,11 @@ export interface Seed {
 
 const READONLY_VOLUMES = new Set(["configMap", "secret", "projected", "downwardAPI", "image"]);
 
-const homes = new WeakMap<ContainerShell, Map<Plane, ConfigHome | undefined>>();
-
 /** undefined where the command line does not say which file the server starts with. */
 export function configHome(plane: Plane, contract: Contract): ConfigHome | undefined {
-  let known = homes.get(contract.shell);
-  if (known === undefined) homes.set(contract.shell, (known = new Map()));
-  if (!known.has(plane)) known.set(plane, findHome(plane, contract));
-  return known.get(plane);
+  const { homes } = contract.shell;
+  if (!homes.has(plane)) homes.set(plane, findHome(plane, contract));
+  return homes.get(plane);
 }
 
 function findHome(plane: Plane, contract: Contract): ConfigHome | undefined {

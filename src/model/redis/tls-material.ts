@@ -2,8 +2,8 @@
 import type { ConfArgument } from "../../document/redis-conf.js";
 import type { Span } from "../../text/source.js";
 import type { Contract } from "../contract.js";
+import { normalizePath } from "../file-path.js";
 import { podFile } from "../kubernetes/pod-file.js";
-import { normalizePath } from "../kubernetes/workload.js";
 import type { Server } from "../plane.js";
 import type { TlsFacts } from "../settings.js";
 import type { ConfValues } from "./conf.js";

@@ -1,4 +1,6 @@
 /** Calls of redis-cli: to whom, as whom, what they send, and who looks at the answer. */
+
+import { push } from "../multimap.js";
 import { type Grep, grepOf, type Test, testOf } from "./conditions.js";
 import { inputOf } from "./output.js";
 import type { Arg, EnvironmentFact, Invocation, ShellProgram } from "./program.js";
@@ -331,9 +333,7 @@ function splitLine(line: Text): Text[] {
 function consumersOf(program: ShellProgram, wanted: ReadonlySet<Invocation>): Map<Invocation, Consumer[]> {
   const out = new Map<Invocation, Consumer[]>();
   const add = (invocation: Invocation, consumer: Consumer): void => {
-    const list = out.get(invocation);
-    if (list === undefined) out.set(invocation, [consumer]);
-    else list.push(consumer);
+    push(out, invocation, consumer);
   };
   const reader = (invocation: Invocation): Consumer => {
     const grep = grepOf(invocation);

@@ -3,6 +3,7 @@
 import { type Connection, ConnectionSet } from "../../model/kubernetes/connections.js";
 import { type AddressRange, formatRange, parseRange } from "../../model/kubernetes/ip.js";
 import type { NetworkEdge } from "../../model/kubernetes/network.js";
+import { push } from "../../model/multimap.js";
 import { byText, type EdgeStatus, isExternal } from "./view.js";
 
 export interface EdgeChange {
@@ -78,9 +79,7 @@ function split(edges: Iterable<NetworkEdge>): {
       continue;
     }
     const key = external === to ? `>${from}` : `<${to}`;
-    const list = outside.get(key);
-    if (list === undefined) outside.set(key, [{ range, connections }]);
-    else list.push({ range, connections });
+    push(outside, key, { range, connections });
   }
   return { plain, outside };
 }

@@ -2,6 +2,7 @@
 
 import { describeConnections } from "../../model/kubernetes/connections.js";
 import type { NetworkEdge } from "../../model/kubernetes/network.js";
+import { push } from "../../model/multimap.js";
 
 /**
  * `allowed`: as it should be, or nothing was declared; `surplus`: allowed but not declared; `missing`: declared but not
@@ -105,9 +106,7 @@ export function byText(a: string, b: string): number {
 export function groupsOf(view: GraphView): Map<string, ViewNode[]> {
   const groups = new Map<string, ViewNode[]>();
   for (const node of view.nodes) {
-    const list = groups.get(node.group);
-    if (list === undefined) groups.set(node.group, [node]);
-    else list.push(node);
+    push(groups, node.group, node);
   }
   return groups;
 }

@@ -1,4 +1,6 @@
 /** Rules × mutants: what `prove --format json` says, with or without `--sweep`. */
+
+import { push } from "../../model/multimap.js";
 import { oneLine, plural } from "../shared.js";
 import { details, esc, leftOut, table, th } from "./html.js";
 
@@ -107,9 +109,7 @@ function named(all: readonly Mutant[]): string {
   const mutants = all.slice(0, MOST_NAMED);
   const packs = new Map<string, Mutant[]>();
   for (const m of mutants) {
-    const list = packs.get(pack(m.owner));
-    if (list === undefined) packs.set(pack(m.owner), [m]);
-    else list.push(m);
+    push(packs, pack(m.owner), m);
   }
   const parts = [...packs].map(([name, list]) => {
     const killed = list.filter((m) => m.status !== "Silent");

@@ -1,6 +1,7 @@
 /** What descriptors in code and manifests say differently, and what one of them lacks. */
 import { bytesOf } from "../../../text/bytes.js";
 import type { Span } from "../../../text/source.js";
+import { push } from "../../multimap.js";
 import type { ManifestProgram } from "../manifest.js";
 import type { ContractPrograms, Program, ProgramSet } from "../programs.js";
 import { sha1 } from "../sha1.js";
@@ -453,9 +454,7 @@ function lackingFields(
   const files = new Map<string, { readonly descriptor: Descriptor; readonly program: Program }[]>();
   for (const e of entries) {
     if (e.descriptor.shape !== "entry") continue;
-    const list = files.get(e.descriptor.at.source.file);
-    if (list === undefined) files.set(e.descriptor.at.source.file, [e]);
-    else list.push(e);
+    push(files, e.descriptor.at.source.file, e);
   }
   for (const list of files.values()) {
     const fields = list.map((e) => fieldsOf(e.descriptor));

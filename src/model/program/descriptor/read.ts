@@ -1,6 +1,7 @@
 /** Descriptors in the declared files: which of their objects describe a Lua program, and what they say of it. */
 import type { CodeFile } from "../../../document/code.js";
 import type { Source, Span } from "../../../text/source.js";
+import { push } from "../../multimap.js";
 import {
   ABSENT,
   type Descriptor,
@@ -350,9 +351,7 @@ function isScript(r: Reading<string>): boolean {
 /** Fields by their normal form, with those of nested objects, and what calls on a builder gave. */
 function partsOf(data: RecordData, into: Parts = new Map(), depth = 0): Parts {
   const add = (name: string, part: Part): void => {
-    const list = into.get(name);
-    if (list === undefined) into.set(name, [part]);
-    else list.push(part);
+    push(into, name, part);
   };
   for (const [name, field] of data.fields) {
     const { data: inner } = field.value;

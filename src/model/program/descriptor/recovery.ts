@@ -4,6 +4,7 @@
  */
 import type { Code, CodeFile, CodeNode, CodeStatement } from "../../../document/code.js";
 import type { Source, Span } from "../../../text/source.js";
+import { push } from "../../multimap.js";
 import { type CodeFunction, type Context, calleeName, firstWords, walkFile } from "./walk.js";
 
 export interface EvalshaCall {
@@ -32,15 +33,11 @@ export function evalshaCalls(files: readonly { readonly source: Source; readonly
       const call: Found = { code, context, source, language: file.language };
       if (isEvalsha(code)) found.push(call);
       const name = calleeName(code);
-      const list = calls.get(name);
-      if (list === undefined) calls.set(name, [call]);
-      else list.push(call);
+      push(calls, name, call);
     });
     for (const f of all) {
       if (f.name === "") continue;
-      const list = functions.get(f.name);
-      if (list === undefined) functions.set(f.name, [f]);
-      else list.push(f);
+      push(functions, f.name, f);
     }
   }
   const world: World = { functions, calls, reloading: new Map() };

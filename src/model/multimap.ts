@@ -1,0 +1,6 @@
+/** Adds a value to the list that a map keeps for a key. */
+export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

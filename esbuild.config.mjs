@@ -6,7 +6,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { jsonc } from "./src/dev/bundle.mjs";
-import { esbuildRuleTexts } from "./src/dev/rule-texts.mjs";
+import { esbuildPlainLoops } from "./src/dev/plain-loops.mjs";
+import { esbuildRuleTexts, withoutRuleTexts } from "./src/dev/rule-texts.mjs";
 import { esbuildData, esbuildDataFiles, esbuildValidators } from "./src/dev/validators.mjs";
 
 const dev = process.argv.includes("--dev");
@@ -95,14 +96,22 @@ const common = {
   charset: "ascii",
   legalComments: "none",
   logLevel: "warning",
-  plugins: [jsonc, esbuildData, esbuildValidators, lazy("mjs"), fastCopies],
+  plugins: [jsonc, esbuildPlainLoops(), esbuildData, esbuildValidators, lazy("mjs"), fastCopies],
 };
 const cjs = {
   ...common,
   format: "cjs",
   // `import()` becomes require: a module loader for one file would cost more than the file
   supported: { ...common.supported, "dynamic-import": false },
-  plugins: [jsonc, esbuildDataFiles("dist"), esbuildRuleTexts("dist"), esbuildValidators, lazy("cjs"), fastCopies],
+  plugins: [
+    jsonc,
+    esbuildPlainLoops(withoutRuleTexts),
+    esbuildDataFiles("dist"),
+    esbuildRuleTexts("dist"),
+    esbuildValidators,
+    lazy("cjs"),
+    fastCopies,
+  ],
   define: { "import.meta.dirname": "__dirname" },
 };
 /** What bin/quorumlint.js runs: wrapped as it calls it, since wrapping at every start would copy the text once more. */

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { build } from "esbuild";
 import { sources } from "../src/dev/bundle.mjs";
+import { esbuildPlainLoops } from "../src/dev/plain-loops.mjs";
 
 // as the launcher of the command does for a sweep
 setFlagsFromString(
@@ -24,6 +25,7 @@ mkdirSync(join(root, "dist"), { recursive: true });
 const file = join(root, "dist", "bench-sweep.cjs");
 await build({
   ...sources,
+  plugins: [esbuildPlainLoops(), ...sources.plugins],
   stdin: {
     contents: `
       export { rules } from "./rules/index.js";

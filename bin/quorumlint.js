@@ -5,25 +5,39 @@ const fs = require("node:fs");
 const path = require("node:path");
 const vm = require("node:vm");
 
-// A run of a tenth of a second gains nothing from optimised or baseline code, whose compilation costs a sixth of it, from type
-// feedback of what runs a few times, or from collecting and marking beside it, which take the same cores. Fresh memory costs more
-// than collecting a small young generation once more. Where much is read, baseline code carries what is warm, and only what is
-// truly hot pays to be optimised; the young generation grows and is collected by all cores; of 10,000 documents V8 would keep
-// half as much garbage as there is to keep.
-const v8 = require("node:v8");
-v8.setFlagsFromString("--no-incremental-marking --heap-growing-percent=50");
+// A run of a tenth of a second gains nothing from optimised or baseline code, whose compilation costs a sixth of it, from native
+// code of patterns that are matched a few times, from type feedback of what runs a few times, or from collecting and marking
+// beside it, which take the same cores. Fresh memory costs more than collecting a small young generation once more. Where much
+// is read, baseline code carries what is warm, and only what is truly hot pays to be optimised; the young generation grows; of
+// 10,000 documents V8 would keep half as much garbage as there is to keep. Collecting by many threads takes a twentieth more
+// time of the processor than it saves anybody.
+const setFlags = flagSetter();
+setFlags("--no-incremental-marking --heap-growing-percent=50 --no-parallel-scavenge");
 const SMALL =
-  "--interrupt-budget=2000000 --no-sparkplug --semi-space-growth-factor=1 --no-parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=32";
+  "--interrupt-budget=2000000 --no-sparkplug --semi-space-growth-factor=1 --interrupt-budget-factor-for-feedback-allocation=32 --regexp-tier-up-ticks=100 --no-regexp-peephole-optimization";
 const LARGE =
-  "--interrupt-budget=1000000 --sparkplug --semi-space-growth-factor=2 --parallel-scavenge --interrupt-budget-factor-for-feedback-allocation=8";
+  "--interrupt-budget=1000000 --sparkplug --semi-space-growth-factor=2 --interrupt-budget-factor-for-feedback-allocation=8 --regexp-tier-up-ticks=1 --regexp-peephole-optimization";
 let size;
 resize(SMALL);
 // what is made again and again does not live as long as what was made first: V8 must not learn from that where to put it
 process.on("quorumlint:large", (often) => resize(often ? `${LARGE} --no-allocation-site-pretenuring` : LARGE));
 
 function resize(flags) {
-  if (size !== flags) v8.setFlagsFromString(flags);
+  if (size !== flags) setFlags(flags);
   size = flags;
+}
+
+/** `v8.setFlagsFromString` without the module, which loads all streams for its snapshots of the heap: a twentieth of a short run. */
+function flagSetter() {
+  const { noDeprecation } = process;
+  try {
+    process.noDeprecation = true; // what it is deprecated for is the use of internals; without it there is the module
+    return process.binding("v8").setFlagsFromString ?? require("node:v8").setFlagsFromString;
+  } catch {
+    return require("node:v8").setFlagsFromString;
+  } finally {
+    process.noDeprecation = noDeprecation;
+  }
 }
 
 const dist = path.join(__dirname, "..", "dist");

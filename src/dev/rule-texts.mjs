@@ -2,7 +2,7 @@
  * Takes what rules say (`docs`, `messages`) out of the command's bundle: a run that finds nothing says nothing, and reading a
  * hundred rules' texts is a tenth of its start. They stand in a file beside the bundle, read when the first is asked for.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import ts from "typescript";
@@ -42,6 +42,15 @@ export function withoutTexts(id, source) {
   return `import ruleTexts from "rule-texts";\n${text}`;
 }
 
+/** The source of any file: of a rule without its texts. */
+export function withoutRuleTexts(path, source) {
+  const id = /^([\w-]+\/[a-z][\w-]*)\.ts$/.exec(
+    relative(join(process.cwd(), "rules"), path).replaceAll("\\", "/"),
+  )?.[1];
+  return id === undefined ? source : withoutTexts(id, source);
+}
+
+/** Writes what rules say into a folder, and makes `withoutRuleTexts` find it there. */
 export function esbuildRuleTexts(folder) {
   let written;
   return {
@@ -58,11 +67,6 @@ export function esbuildRuleTexts(folder) {
           export default () => (texts ??= read());`,
         loader: "js",
       }));
-      b.onLoad({ filter: /[\\/]rules[\\/][^\\/]+[\\/][^\\/]+\.ts$/ }, (args) => {
-        const id = relative(join(process.cwd(), "rules"), args.path).replaceAll("\\", "/").replace(/\.ts$/, "");
-        if (id.startsWith("..") || id.includes("/_")) return undefined;
-        return { contents: withoutTexts(id, readFileSync(args.path, "utf8")), loader: "ts" };
-      });
     },
   };
 }

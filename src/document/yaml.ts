@@ -166,7 +166,10 @@ interface Frame {
   seq: unknown[] | undefined;
   key: string | undefined;
   keyEvent: number;
-  seen: Map<string, number> | undefined;
+  /** The event that opens it. */
+  from: number;
+  /** Where each key stands first: known from the second of a name on, since maps without one need none. */
+  seen: Map<string, ScalarEvent> | undefined;
   merges: unknown[] | undefined;
   anchor: string | undefined;
   size: number;
@@ -517,7 +520,8 @@ function buildValue(
     }
   };
 
-  for (const event of events) {
+  for (let at = 0; at < events.length; at++) {
+    const event = events[at]!;
     switch (event.type) {
       case EVENT_ID.SCALAR: {
         const text = event.valueStart < 0 ? "" : getScalarValue(slice, event);
@@ -525,15 +529,20 @@ function buildValue(
         if (frame?.map !== undefined && frame.key === undefined) {
           frame.key = text;
           frame.keyEvent = event.style;
-          const from = event.valueStart < 0 ? 0 : event.valueStart - quote(event);
-          const first = frame.seen!.get(text);
-          if (first === undefined) frame.seen!.set(text, from);
+          if (Object.hasOwn(frame.map, text) || (text === "<<" && frame.merges !== undefined))
+            frame.seen ??= keysOf(events, frame.from, at, slice);
+          const first = frame.seen?.get(text);
+          if (first === undefined) frame.seen?.set(text, event);
           else {
+            const from = startOf(first);
             const length = text.length + 2 * quote(event);
             duplicates.push({
               key: text,
-              at: source.span(start + from, start + (event.valueStart < 0 ? from : event.valueEnd + quote(event))),
-              first: source.span(start + first, start + first + Math.min(length, text.length + 2)),
+              at: source.span(
+                start + startOf(event),
+                start + (event.valueStart < 0 ? 0 : event.valueEnd + quote(event)),
+              ),
+              first: source.span(start + from, start + from + Math.min(length, text.length + 2)),
             });
           }
           if (event.anchorStart >= 0)
@@ -555,7 +564,8 @@ function buildValue(
           seq: isMap ? undefined : [],
           key: undefined,
           keyEvent: 0,
-          seen: isMap ? new Map() : undefined,
+          from: at,
+          seen: undefined,
           merges: undefined,
           anchor: event.anchorStart >= 0 ? slice.slice(event.anchorStart, event.anchorEnd) : undefined,
           size: 1,
@@ -584,11 +594,11 @@ function buildValue(
         const frame = stack.pop();
         if (frame === undefined) break;
         if (frame.merges !== undefined) for (const merged of frame.merges) merge(frame.map!, merged);
-        if (frame.anchor !== undefined) {
-          anchors.set(frame.anchor, { value: frame.map ?? frame.seq, size: frame.size, node: undefined });
-        }
+        // a list that grew has places for 16 more: too many to keep for each list of a manifest
+        const value = frame.map ?? frame.seq!.slice();
+        if (frame.anchor !== undefined) anchors.set(frame.anchor, { value, size: frame.size, node: undefined });
         total -= frame.size - 1;
-        emit(frame.map ?? frame.seq, frame.size);
+        emit(value, frame.size);
         break;
       }
     }
@@ -603,6 +613,31 @@ function merge(target: Record<string, unknown>, from: unknown): void {
       if (!Object.hasOwn(target, key)) put(target, key, (part as Record<string, unknown>)[key]);
     }
   }
+}
+
+/** Where a scalar stands in its slice, with its quotes. */
+function startOf(event: ScalarEvent): number {
+  return event.valueStart < 0 ? 0 : event.valueStart - quote(event);
+}
+
+/** The first key of each name in the map that an event opens, up to another event. */
+function keysOf(events: readonly Event[], from: number, to: number, slice: string): Map<string, ScalarEvent> {
+  const keys = new Map<string, ScalarEvent>();
+  let depth = 0;
+  let isKey = true;
+  for (let i = from + 1; i < to; i++) {
+    const event = events[i]!;
+    if (event.type === EVENT_ID.POP) depth--;
+    if (depth === 0) {
+      if (isKey && event.type === EVENT_ID.SCALAR) {
+        const text = event.valueStart < 0 ? "" : getScalarValue(slice, event);
+        if (!keys.has(text)) keys.set(text, event);
+      }
+      if (event.type !== EVENT_ID.MAPPING && event.type !== EVENT_ID.SEQUENCE) isKey = !isKey;
+    }
+    if (event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE) depth++;
+  }
+  return keys;
 }
 
 function quote(event: ScalarEvent): 0 | 1 {

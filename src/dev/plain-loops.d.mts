@@ -1,0 +1,1 @@
+export function plainLoops(entries: readonly string[]): Map<string, string>;

@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import type { Place } from "../../src/model/place.js";
 import { firstLine, lineOf } from "../../src/model/redis/access.js";
 import type { Span } from "../../src/text/source.js";
 
@@ -64,7 +65,7 @@ export default defineRule({
         const data = { list: title };
         const server = list.servers.find((s) => redis.load(s)?.values.isSet("requirepass") === true);
         const password = server === undefined ? undefined : lineOf(redis.load(server), "requirepass");
-        const head = (): Span => user?.nameAt ?? firstLine(list.view);
+        const head = (): Span | Place => user?.nameAt ?? firstLine(list.view);
         if (user === undefined) {
           if (state === "open" && list.kind === "none") {
             // protected mode turns strangers away; a Sentinel without authentication is what most sets have
@@ -84,7 +85,7 @@ export default defineRule({
             report(list.kind === "none" ? "password-only" : "on", data, password?.at ?? head());
           continue;
         }
-        const at = (): Span => user.enabledWord?.at ?? head();
+        const at = (): Span | Place => user.enabledWord?.at ?? head();
         if (state === "open" && password !== undefined && list.kind === "file") {
           report("passwordless", data, at(), {
             severity: "error",

@@ -1,6 +1,6 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { commandTitle, isProbe } from "../../src/model/kubernetes/container-parts.js";
-import { type Place, placeOf } from "../../src/model/place.js";
+import type { Place } from "../../src/model/place.js";
 import { dryRun } from "../../src/model/redis/acl.js";
 import { type ClientCall, clientCalls, demandsAuth, usersOf } from "../../src/model/redis/clients.js";
 import { type RedisCommand, show } from "../../src/model/shell/index.js";
@@ -54,7 +54,7 @@ export default defineRule({
                 );
               continue;
             }
-            const related = [{ at: placeOf(user.nameAt), message: `the user ${name}` }];
+            const related = [{ at: user.namePlace, message: `the user ${name}` }];
             if (!user.enabled && user.certain) report("disabled", { where, user: name, plane }, place, { related });
             else if (user.certain) {
               for (const sent of call.commands) {

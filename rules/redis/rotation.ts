@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import type { Place } from "../../src/model/place.js";
 import { behaviourOf } from "../../src/model/redis/acl-behaviour.js";
 import { valueAt } from "../../src/model/redis/conf-place.js";
 import { configHome } from "../../src/model/redis/config-home.js";
@@ -50,7 +51,7 @@ export default defineRule({
       if (container === undefined || workload === undefined) return;
       const home = configHome(server.plane, contract);
       if (home?.kind === "claim" || home?.kind === "shared") {
-        const secrets: [string, Span | undefined][] = [
+        const secrets: [string, Span | Place | undefined][] = [
           ["masterauth", valueAt(values.get("masterauth"))],
           ["sentinel-pass", sentinel?.sentinelPass?.at],
           ...[...(sentinel?.masters.values() ?? [])].map((m): [string, Span | undefined] => [

@@ -1,6 +1,7 @@
 import { defineRule, type ReportExtra } from "../../src/engine/rule.js";
 import type { Contract } from "../../src/model/contract.js";
 import { hostMeaning, namespaceOf } from "../../src/model/kubernetes/pod-name.js";
+import type { Place } from "../../src/model/place.js";
 import type { Server } from "../../src/model/plane.js";
 import { announcedFault, isCovered, type WrittenName } from "../../src/model/redis/announced-name.js";
 import type { ConfLoad } from "../../src/model/redis/conf.js";
@@ -115,7 +116,7 @@ export default defineRule({
 function announced(
   server: Server,
   load: ConfLoad,
-): { directive: string; arg: WrittenName | undefined; missing: Span | undefined } {
+): { directive: string; arg: WrittenName | undefined; missing: Span | Place | undefined } {
   if (server.plane.role === "sentinel") {
     const { sentinel } = load;
     const directive = "sentinel announce-ip";

@@ -1,6 +1,6 @@
 /** Places in documents: which node is meant now, where it stands only when somebody reports it. */
 import type { Path, YamlDocument } from "../document/yaml.js";
-import type { Span } from "../text/source.js";
+import type { Span, TextView } from "../text/source.js";
 
 /** Something with a place in a file. `pointer` is a JSON Pointer and is there only for YAML and JSON. */
 export interface Place {
@@ -35,9 +35,34 @@ export class NodePlace implements Place {
   }
 }
 
-/** A place that is already known as a span. */
-export function placeOf(span: Span): Place {
-  return { span };
+/** A part of an embedded text; the span is made on demand: the file that holds the text is read for places first then. */
+export class ViewPlace implements Place {
+  readonly #view: TextView;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(view: TextView, start: number, end: number) {
+    this.#view = view;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get span(): Span {
+    return this.#view.span(this.#start, this.#end);
+  }
+}
+
+/** The place of something that finds it when asked. */
+export class PlaceOf implements Place {
+  readonly #thing: { readonly at: Span };
+
+  constructor(thing: { readonly at: Span }) {
+    this.#thing = thing;
+  }
+
+  get span(): Span {
+    return this.#thing.at;
+  }
 }
 
 export function pointerOf(path: Path): string {

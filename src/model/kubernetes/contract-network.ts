@@ -50,7 +50,9 @@ class Engines {
     if (this.#full === undefined) {
       const edges = this.#edges;
       const input = edges === undefined ? this.input : DeclaredNetwork.withNamed(this.input, edges, this.#home);
-      this.#full = withStandIns(input, { home: this.#home });
+      const engine = eachAlone(input);
+      this.#full = withStandIns(input, { home: this.#home, engine });
+      if (this.#full === input) this.#pods = engine;
     }
     return this.#full;
   }
@@ -61,13 +63,16 @@ class Engines {
   }
 
   get pods(): NetworkEngine {
-    if (this.#pods === undefined) {
-      const { pods, namespaces, policies } = this.full;
-      const single = pods.map((pod) => (pod.owner === pod.id ? pod : Object.assign({}, pod, { owner: pod.id })));
-      this.#pods = buildNetwork({ pods: single, namespaces, policies });
-    }
+    const { full } = this;
+    this.#pods ??= eachAlone(full);
     return this.#pods;
   }
+}
+
+/** The network in which every pod is a node. */
+function eachAlone({ pods, namespaces, policies }: NetworkInput): NetworkEngine {
+  const single = pods.map((pod) => (pod.owner === pod.id ? pod : Object.assign({}, pod, { owner: pod.id })));
+  return buildNetwork({ pods: single, namespaces, policies });
 }
 
 interface Known {

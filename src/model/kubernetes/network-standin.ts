@@ -3,7 +3,14 @@
  * They let exact edge lists and pictures name it; the plain graph of the manifests does without them.
  */
 
-import { buildNetwork, type NamespaceInfo, type NetworkEdge, type NetworkInput, type PodInfo } from "./network.js";
+import {
+  buildNetwork,
+  type NamespaceInfo,
+  type NetworkEdge,
+  type NetworkEngine,
+  type NetworkInput,
+  type PodInfo,
+} from "./network.js";
 import type { PodPeer, Policy } from "./network-policy.js";
 import { describeSelector, type Labels, labelsOf, type Selector } from "./selector.js";
 
@@ -21,8 +28,12 @@ export function peerNamespaces(policy: Policy, peer: PodPeer): readonly string[]
  * The input with one pod for every peer that selects none: `namespace/labels[Unknown]`, with the fewest labels that the
  * peer asks for. A peer that no pod can match gets none. With `home` (the namespaces whose pods are all known) every peer
  * that reaches beyond them gets its own pod, also where it selects a known one: who else it lets in is not in the files.
+ * `engine`: of the same pods and policies, whatever its nodes. Where nobody is missing the input itself comes back.
  */
-export function withStandIns(input: NetworkInput, options: { home?: ReadonlySet<string> } = {}): NetworkInput {
+export function withStandIns(
+  input: NetworkInput,
+  options: { home?: ReadonlySet<string>; engine?: NetworkEngine } = {},
+): NetworkInput {
   const pods = new Map<string, PodInfo>();
   const namespaces = new Map<string, NamespaceInfo>();
   const known = new Set(input.pods.map(({ id }) => id));
@@ -36,7 +47,7 @@ export function withStandIns(input: NetworkInput, options: { home?: ReadonlySet<
     pods.set(id, standIn(id, place.name, labels));
     if (!input.namespaces.some(({ name }) => name === place.name)) namespaces.set(place.name, place);
   };
-  const engine = buildNetwork(input);
+  const engine = options.engine ?? buildNetwork(input);
   for (const { policy, peer } of engine.unmatchedPeers()) add(policy, peer);
   const { home } = options;
   if (home !== undefined) {
@@ -49,6 +60,7 @@ export function withStandIns(input: NetworkInput, options: { home?: ReadonlySet<
       }
     }
   }
+  if (pods.size === 0) return input;
   return {
     pods: [...input.pods, ...pods.values()],
     namespaces: [...input.namespaces, ...namespaces.values()],

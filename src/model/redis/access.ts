@@ -4,6 +4,7 @@
 import type { ConfStatement } from "../../document/redis-conf.js";
 import type { Span, TextView } from "../../text/source.js";
 import type { Contract } from "../contract.js";
+import { type Place, ViewPlace } from "../place.js";
 import type { Plane, Server } from "../plane.js";
 import type { AclText } from "../texts.js";
 import type { AclLoad, AclUser } from "./acl.js";
@@ -137,11 +138,11 @@ export function isEnabled(list: AccessList, user: AclUser): boolean | undefined 
 }
 
 /** The first line of a text that is not blank, for what the whole text lacks. */
-export function firstLine(view: TextView): Span {
+export function firstLine(view: TextView): Place {
   const { text } = view;
   const found = /[^\s\ufeff][^\r\n]*/.exec(text);
-  if (found === null) return view.span(0, 0);
-  return view.span(found.index, found.index + found[0].trimEnd().length);
+  if (found === null) return new ViewPlace(view, 0, 0);
+  return new ViewPlace(view, found.index, found.index + found[0].trimEnd().length);
 }
 
 /** The line of a directive that a server's configuration sets. */

@@ -28,7 +28,7 @@ class SetListener implements Listener {
   }
 
   get at(): Span | undefined {
-    return valueAt(this.#value);
+    return valueAt(this.#value)?.span;
   }
 }
 

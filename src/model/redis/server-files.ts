@@ -1,7 +1,6 @@
 /** Files of a server as its configuration and its container name them. */
 import type { Contract } from "../contract.js";
 import type { Place } from "../place.js";
-import { placeOf } from "../place.js";
 import type { Plane } from "../plane.js";
 import { valueAt } from "./conf-place.js";
 
@@ -21,5 +20,5 @@ export function serverDirectory(
   if (at === undefined) return { path: "/data", place: undefined, persists, maxmemory };
   // below the working directory of the image, which no file names
   if (!dir.value.startsWith("/")) return undefined;
-  return { path: dir.value, place: placeOf(at), persists, maxmemory };
+  return { path: dir.value, place: at, persists, maxmemory };
 }

@@ -30,7 +30,7 @@ export interface Link {
   /** The access lists of the servers that it authenticates at; empty where none is known. */
   readonly targets: readonly AccessList[];
   /** Where something that the configuration lacks is said. */
-  readonly place: Span;
+  readonly place: Span | Place;
 }
 
 /** An operand: set (to a text or to something unknown), surely not set, or unknown. */
@@ -262,7 +262,7 @@ export interface WiringProblem {
   readonly role: RoleName;
   /** undefined for a role that no configuration names. */
   readonly link: Link | undefined;
-  readonly at: Span;
+  readonly at: Span | Place;
   /** The access list that it fails at. */
   readonly list: string;
   readonly user: string;
@@ -284,7 +284,7 @@ export function wiringProblems(contract: Contract): WiringProblem[] {
 
 const NONE = { list: "", user: "", wanted: "", hint: "", secret: "", owner: "", related: [] };
 
-function problem(kind: WiringKind, link: Link, at: Span, more: Partial<WiringProblem> = {}): WiringProblem {
+function problem(kind: WiringKind, link: Link, at: Span | Place, more: Partial<WiringProblem> = {}): WiringProblem {
   return Object.assign({ kind, role: link.role, link, at }, NONE, more);
 }
 
@@ -315,8 +315,8 @@ function whatIsSet(contract: Contract, link: Link): WiringProblem[] {
   const access = defaultOf(contract, link);
   const closed = access === "off" || access === "locked";
   const list = targets[0]?.title ?? "";
-  const defaults = closed ? targets.map((t) => t.load?.users.get("default")?.nameAt) : [];
-  const related = defaults.flatMap((at) => (at === undefined ? [] : [{ at, message: "the default user" }])).slice(0, 3);
+  const defaults = closed ? targets.flatMap((t) => t.load?.users.get("default") ?? []) : [];
+  const related = defaults.slice(0, 3).map((user) => ({ at: user.namePlace, message: "the default user" }));
   const declared =
     contract.declared && (role !== "control" || targets.length > 0 || contract.config.roles?.control !== undefined);
   if (user.state === "absent" && pass.state === "absent") {

@@ -10,7 +10,7 @@ import {
   type Word,
 } from "../../document/shell.js";
 import { TextView } from "../../text/source.js";
-import type { Place } from "../place.js";
+import { type Place, ViewPlace } from "../place.js";
 import { Expander, type ExpansionHost, isStar } from "./expand.js";
 import {
   ASSIGNING,
@@ -49,20 +49,6 @@ const MAX_LIST = 1000;
 const MAX_STEPS = 100_000;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-class ViewPlace implements Place {
-  readonly #view: TextView;
-  readonly #start: number;
-  readonly #end: number;
-  constructor(view: TextView, start: number, end: number) {
-    this.#view = view;
-    this.#start = start;
-    this.#end = end;
-  }
-  get span() {
-    return this.#view.span(this.#start, this.#end);
-  }
-}
 
 const INHERITED = ["REDISCLI_AUTH", "VALKEYCLI_AUTH", "KUBECONFIG"];
 const NO_EXPORTS: ReadonlyMap<string, Text> = new Map();

@@ -96,7 +96,7 @@ const common = {
   charset: "ascii",
   legalComments: "none",
   logLevel: "warning",
-  plugins: [jsonc, esbuildPlainLoops(), esbuildData, esbuildValidators, lazy("mjs"), fastCopies],
+  plugins: [jsonc, esbuildData, esbuildValidators, lazy("mjs"), fastCopies],
 };
 const cjs = {
   ...common,
@@ -149,7 +149,13 @@ if (dev) {
       stdin: { contents: otherCommands(), resolveDir: "src/cli", loader: "ts" },
       outfile: `dist/part-${OTHER}.cjs`,
     }),
-    build({ ...common, format: "esm", entryPoints: ["src/index.ts"], outfile: "dist/index.js" }),
+    build({
+      ...common,
+      plugins: [esbuildPlainLoops(), ...common.plugins],
+      format: "esm",
+      entryPoints: ["src/index.ts"],
+      outfile: "dist/index.js",
+    }),
     ...LAZY.flatMap((name) => [
       build({
         ...launched,

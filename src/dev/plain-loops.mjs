@@ -9,7 +9,7 @@ import ts from "typescript";
 
 const root = join(import.meta.dirname, "../..");
 
-/** The sources of a program by path, rewritten where something changes. */
+/** The sources of a program by absolute path, as far as something in them changes; `entries` are absolute paths. */
 export function plainLoops(entries) {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
@@ -46,6 +46,7 @@ function rewritten(file, checker) {
     return text + file.text.slice(at, node.end);
   }
 
+  /** `for (const a of list)` counts, where the list is an array. */
   function loop(node) {
     const { initializer, expression, statement } = node;
     if (node.awaitModifier !== undefined || !ts.isVariableDeclarationList(initializer)) return undefined;
@@ -102,17 +103,18 @@ function isArray(type, checker) {
   return checker.isArrayLikeType(type);
 }
 
-/** Reads the sources with plain loops; `then` may change the text of a path further. One rewriting serves all builds of a process. */
+/** What the builds of a process share: asking the compiler takes seconds. */
+let all;
+
+/** Reads the sources with plain loops; `then` may change the text of a path further. */
 export function esbuildPlainLoops(then = (_path, text) => text) {
   return {
     name: "plain-loops",
     setup(b) {
-      b.onLoad({ filter: /[\\/](?:src|rules|fixtures)[\\/].*\.ts$/ }, ({ path }) => {
+      b.onLoad({ filter: /[\\/](?:src|rules)[\\/].*\.ts$/ }, ({ path }) => {
         all ??= plainLoops(["src/cli/main.ts", "src/index.ts"].map((entry) => join(root, entry)));
         return { contents: then(path, all.get(path) ?? readFileSync(path, "utf8")), loader: "ts" };
       });
     },
   };
 }
-
-let all;

@@ -2,7 +2,7 @@
  * Who may log in at a server: its ACL file, the `user` lines of its configuration, or only `default` with its `requirepass`.
  */
 import type { ConfStatement } from "../../document/redis-conf.js";
-import type { Span, TextView } from "../../text/source.js";
+import type { TextView } from "../../text/source.js";
 import type { Contract } from "../contract.js";
 import { type Place, ViewPlace } from "../place.js";
 import type { Plane, Server } from "../plane.js";

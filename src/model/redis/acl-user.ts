@@ -4,7 +4,7 @@
 import { type AclLine, AclWord, OPAQUE, selectorWords } from "../../document/redis-acl.js";
 import { bytesOf } from "../../text/bytes.js";
 import type { Span, TextView } from "../../text/source.js";
-import type { Place } from "../place.js";
+import { type Place, PlaceOf } from "../place.js";
 import type { Behaviour } from "./acl-behaviour.js";
 import { type CrashDescription, describeUser, listUser, readsItself, type UserDescription } from "./acl-describe.js";
 import {
@@ -268,19 +268,6 @@ export class UserState {
 /** Answers about key patterns that a user keeps. */
 const MAX_COVERAGE = 2000;
 
-/** The name of a user in its ACL, or what stands for it. */
-class NamePlace implements Place {
-  readonly #user: AclUser;
-
-  constructor(user: AclUser) {
-    this.#user = user;
-  }
-
-  get span(): Span {
-    return this.#user.nameAt;
-  }
-}
-
 /** A user of a loaded ACL. Its rules are read when they are first asked for: a file may define very many users. */
 export class AclUser {
   readonly name: string;
@@ -332,7 +319,7 @@ export class AclUser {
 
   /** `nameAt`, found when somebody asks. */
   get namePlace(): Place {
-    return new NamePlace(this);
+    return new PlaceOf(this.#nameWord ?? this);
   }
 
   /** The server made it because no line defines it: `default` is then on, without password, and may do everything. */

@@ -495,6 +495,7 @@ function buildValue(
   const duplicates: DuplicateKey[] = [];
   const anchors = new Map<string, { value: unknown; size: number; node: Frame | undefined }>();
   const stack: Frame[] = [];
+  let ends: Int32Array | undefined;
   let root: unknown = null;
   let rootSet = false;
   let total = 0;
@@ -530,7 +531,7 @@ function buildValue(
           frame.key = text;
           frame.keyEvent = event.style;
           if (Object.hasOwn(frame.map, text) || (text === "<<" && frame.merges !== undefined))
-            frame.seen ??= keysOf(events, frame.from, at, slice);
+            frame.seen ??= keysOf(events, (ends ??= endsOf(events)), frame.from + 1, at, slice);
           const first = frame.seen?.get(text);
           if (first === undefined) frame.seen?.set(text, event);
           else {
@@ -620,22 +621,31 @@ function startOf(event: ScalarEvent): number {
   return event.valueStart < 0 ? 0 : event.valueStart - quote(event);
 }
 
-/** The first key of each name in the map that an event opens, up to another event. */
-function keysOf(events: readonly Event[], from: number, to: number, slice: string): Map<string, ScalarEvent> {
-  const keys = new Map<string, ScalarEvent>();
-  let depth = 0;
-  let isKey = true;
-  for (let i = from + 1; i < to; i++) {
-    const event = events[i]!;
-    if (event.type === EVENT_ID.POP) depth--;
-    if (depth === 0) {
-      if (isKey && event.type === EVENT_ID.SCALAR) {
-        const text = event.valueStart < 0 ? "" : getScalarValue(slice, event);
-        if (!keys.has(text)) keys.set(text, event);
-      }
-      if (event.type !== EVENT_ID.MAPPING && event.type !== EVENT_ID.SEQUENCE) isKey = !isKey;
+/** Where each collection of a document ends, by the event that opens it. */
+function endsOf(events: readonly Event[]): Int32Array {
+  const ends = new Int32Array(events.length);
+  const open: number[] = [];
+  events.forEach(({ type }, i) => {
+    if (type === EVENT_ID.MAPPING || type === EVENT_ID.SEQUENCE) open.push(i);
+    else if (type === EVENT_ID.POP) {
+      const from = open.pop();
+      if (from !== undefined) ends[from] = i;
     }
-    if (event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE) depth++;
+  });
+  return ends;
+}
+
+/** The first key of each name between two events of a map; `ends`: what its keys and values have inside is passed over. */
+function keysOf(events: readonly Event[], ends: Int32Array, from: number, to: number, slice: string) {
+  const keys = new Map<string, ScalarEvent>();
+  let isKey = true;
+  for (let i = from; i < to; i = (ends[i] || i) + 1) {
+    const event = events[i]!;
+    if (isKey && event.type === EVENT_ID.SCALAR) {
+      const text = event.valueStart < 0 ? "" : getScalarValue(slice, event);
+      if (!keys.has(text)) keys.set(text, event);
+    }
+    isKey = !isKey;
   }
   return keys;
 }

@@ -3,6 +3,7 @@
  *
  *   node bench/sweep.mjs [--share N]     judge every Nth mutant from text for the ratio (default 40)
  */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -23,23 +24,28 @@ const share = flag < 0 ? 40 : Number(process.argv[flag + 1]);
 
 mkdirSync(join(root, "dist"), { recursive: true });
 const file = join(root, "dist", "bench-sweep.cjs");
-await build({
-  ...sources,
-  plugins: [esbuildPlainLoops(), ...sources.plugins],
-  stdin: {
-    contents: `
-      export { rules } from "./rules/index.js";
-      export { equivalents } from "./fixtures/equivalent/redis-lab.js";
-      export { sweep } from "./src/mutation/sweep.js";
-      export { check } from "./src/contract/check.js";
-      export { load } from "./src/contract/load.js";
-      export { memoryHost } from "./src/contract/memory.js";
-      export { prepareParsers } from "./src/cli/parsers.js";
-    `,
-    resolveDir: root,
-  },
-  outfile: file,
-});
+if (process.argv.includes("--build")) {
+  await build({
+    ...sources,
+    plugins: [esbuildPlainLoops(), ...sources.plugins],
+    stdin: {
+      contents: `
+        export { rules } from "./rules/index.js";
+        export { equivalents } from "./fixtures/equivalent/redis-lab.js";
+        export { sweep } from "./src/mutation/sweep.js";
+        export { check } from "./src/contract/check.js";
+        export { load } from "./src/contract/load.js";
+        export { memoryHost } from "./src/contract/memory.js";
+        export { prepareParsers } from "./src/cli/parsers.js";
+      `,
+      resolveDir: root,
+    },
+    outfile: file,
+  });
+  process.exit();
+}
+// in a process of its own: what the build holds in memory is none of the sweep's
+spawnSync(process.execPath, [fileURLToPath(import.meta.url), "--build"], { stdio: "inherit" });
 const { rules, equivalents, sweep, check, load, memoryHost, prepareParsers } = createRequire(import.meta.url)(file);
 
 const lab = join(root, "fixtures/redis-lab");

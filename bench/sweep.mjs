@@ -45,7 +45,8 @@ if (process.argv.includes("--build")) {
   process.exit();
 }
 // in a process of its own: what the build holds in memory is none of the sweep's
-spawnSync(process.execPath, [fileURLToPath(import.meta.url), "--build"], { stdio: "inherit" });
+const built = spawnSync(process.execPath, [fileURLToPath(import.meta.url), "--build"], { stdio: "inherit" });
+if (built.status !== 0) process.exit(1);
 const { rules, equivalents, sweep, check, load, memoryHost, prepareParsers } = createRequire(import.meta.url)(file);
 
 const lab = join(root, "fixtures/redis-lab");

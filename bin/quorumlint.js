@@ -30,14 +30,13 @@ function resize(flags) {
 /** `v8.setFlagsFromString` without the module, which loads all streams for its snapshots of the heap: a twentieth of a short run. */
 function flagSetter() {
   const { noDeprecation } = process;
+  let set;
   try {
     process.noDeprecation = true; // what it is deprecated for is the use of internals; without it there is the module
-    return process.binding("v8").setFlagsFromString ?? require("node:v8").setFlagsFromString;
-  } catch {
-    return require("node:v8").setFlagsFromString;
-  } finally {
-    process.noDeprecation = noDeprecation;
-  }
+    set = process.binding("v8").setFlagsFromString;
+  } catch {}
+  process.noDeprecation = noDeprecation;
+  return set ?? require("node:v8").setFlagsFromString;
 }
 
 const dist = path.join(__dirname, "..", "dist");

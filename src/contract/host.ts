@@ -1,3 +1,5 @@
+import { normalizePath } from "../model/file-path.js";
+
 /** The only door to files: surfaces give it (a disk, an editor's buffers, a test's map). Paths are absolute, with `/`. */
 export interface Host {
   /** The bytes of a file; undefined where there is none. Throws a `HostError` where it cannot be read. */
@@ -20,18 +22,8 @@ export interface Entry {
 export class HostError extends Error {}
 
 export function join(base: string, relative: string): string {
-  if (relative.startsWith("/") || /^[A-Za-z]:\//.test(relative)) return clean(relative);
-  return clean(`${base}/${relative}`);
-}
-
-export function clean(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.split("/")) {
-    if (part === "" || part === ".") continue;
-    if (part === "..") parts.pop();
-    else parts.push(part);
-  }
-  return (path.startsWith("/") ? "/" : "") + parts.join("/");
+  if (relative.startsWith("/") || /^[A-Za-z]:\//.test(relative)) return normalizePath(relative);
+  return normalizePath(`${base}/${relative}`);
 }
 
 export function dirname(path: string): string {

@@ -7,6 +7,7 @@ import type { RuleSetting } from "../engine/lint.js";
 import type { Input } from "../engine/result.js";
 import { buildContract, kubeObjects, namesScripts, serverRole, textKind } from "../model/build.js";
 import type { Contract } from "../model/contract.js";
+import { normalizePath } from "../model/file-path.js";
 import type { InputFile } from "../model/input.js";
 import type { KubeObject } from "../model/kubernetes/object.js";
 import { LabelIndex, parseMapSelector, parseSelector } from "../model/kubernetes/selector.js";
@@ -15,7 +16,6 @@ import { push } from "../model/multimap.js";
 import { includeNames, isRedisScript, relativePath } from "../model/program/programs.js";
 import { asArray, asObject } from "../model/value.js";
 import { isCandidate, isTemplateSource } from "./classify.js";
-import { clean } from "./host.js";
 
 /** What the result says of a file of a contract; one that could not be read has its reason. */
 export function inputEntry({ file, kind, fault }: InputFile, contract: string): Input {
@@ -219,7 +219,7 @@ function joinGroups(groups: ReadonlyMap<string, InputFile[]>): Map<string, Input
         for (const field of ["resources", "bases", "components"]) {
           for (const item of asArray(value[field])) {
             if (typeof item !== "string" || item.includes("://")) continue;
-            const target = clean(`${directory}/${item}`);
+            const target = normalizePath(`${directory}/${item}`);
             join(
               directory,
               /\.(ya?ml|json)$/i.test(target) ? target.slice(0, Math.max(0, target.lastIndexOf("/"))) : target,

@@ -1,5 +1,6 @@
 /** A host over a map of files: tests, mutants, standard input. */
-import { clean, type Host } from "./host.js";
+import { normalizePath } from "../model/file-path.js";
+import type { Host } from "./host.js";
 
 export type Tree = ReadonlyMap<string, Uint8Array>;
 
@@ -8,7 +9,7 @@ export function memoryHost(tree: Tree, root = "/tree"): Host {
   const files = new Map<string, Uint8Array>();
   const directories = new Map<string, Map<string, "file" | "directory">>();
   for (const [path, bytes] of tree) {
-    const full = clean(`${root}/${path}`);
+    const full = normalizePath(`${root}/${path}`);
     files.set(full, bytes);
     let child = full;
     let kind: "file" | "directory" = "file";

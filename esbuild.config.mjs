@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { jsonc } from "./src/dev/bundle.mjs";
+import { latePart } from "./src/dev/late-part.mjs";
 import { esbuildPlainLoops } from "./src/dev/plain-loops.mjs";
 import { esbuildRuleTexts, withoutRuleTexts } from "./src/dev/rule-texts.mjs";
 import { esbuildData, esbuildDataFiles, esbuildValidators } from "./src/dev/validators.mjs";
@@ -34,21 +35,21 @@ const lazy = (extension) => ({
   },
 });
 
-/** Which part of the command's bundle holds a module that `src/cli/main.ts` imports when its command runs. */
-const PARTS = { "./check.js": "check", "./acl.js": "acl" };
+/** Modules that are a part of their own of the command's bundle; what else is imported when its command runs is one more. */
+const PARTS = { "./commands.js": "commands", "./check.js": "check", "./acl.js": "acl" };
 const OTHER = "tools";
 const parts = {
   name: "parts",
   setup(b) {
     b.onResolve({ filter: /^\.\.?\// }, (args) =>
-      args.kind === "dynamic-import" && args.importer.endsWith("cli/main.ts")
+      args.kind === "dynamic-import" && /[\\/]cli[\\/](?:main|commands)\.ts$/.test(args.importer)
         ? { path: `./part-${PARTS[args.path] ?? OTHER}.cjs`, external: true }
         : undefined,
     );
   },
 };
 const otherCommands = () =>
-  [...readFileSync("src/cli/main.ts", "utf8").matchAll(/import\("(\.\.?\/[\w/-]+\.js)"\)/g)]
+  [...readFileSync("src/cli/commands.ts", "utf8").matchAll(/import\("(\.\.?\/[\w/-]+\.js)"\)/g)]
     .map((m) => m[1])
     .filter((path, i, all) => PARTS[path] === undefined && all.indexOf(path) === i)
     .map((path) => `export * from ${JSON.stringify(path)};`)
@@ -121,6 +122,14 @@ const launched = {
   footer: { js: "})" },
 };
 
+/** What analyses programs, which most deployments have none of; the rest of `model/program` says that there are none. */
+const EVER =
+  "programs|access|catalog|fields|keypattern|keyspecs|knowledge|library|locks|needs|readiness|units|versions";
+const EVER_OF_DESCRIPTORS = "drift|imports|recovery|spelling";
+const LATE = new RegExp(
+  String.raw`^src/(?:model/program/(?!(?:${EVER})\.ts|descriptor/(?:${EVER_OF_DESCRIPTORS})\.ts)|document/(?:java|lua|typescript)\b)`,
+);
+
 if (dev) {
   await build({
     ...cjs,
@@ -134,15 +143,32 @@ if (dev) {
   });
 } else {
   mkdirSync("dist", { recursive: true });
+  const analysis = latePart({ entry: "src/cli/check.ts", file: "late-programs.cjs", modules: LATE });
   await Promise.all([
+    ...[
+      ["part-check", analysis.bundle],
+      ["late-programs", analysis.inside],
+    ].map(([name, { contents, plugin }]) =>
+      build({
+        ...launched,
+        plugins: [plugin, ...launched.plugins],
+        stdin: { contents, resolveDir: process.cwd() },
+        outfile: `dist/${name}.cjs`,
+      }),
+    ),
     build({
       ...launched,
-      plugins: [parts, lateProcesses, ...launched.plugins],
+      plugins: [parts, ...launched.plugins],
       entryPoints: ["src/cli/main.ts"],
       outfile: "dist/quorumlint.cjs",
     }),
-    ...Object.entries(PARTS).map(([path, name]) =>
-      build({ ...launched, entryPoints: [`src/cli/${path.replace(/js$/, "ts")}`], outfile: `dist/part-${name}.cjs` }),
+    ...["commands", "acl"].map((name) =>
+      build({
+        ...launched,
+        plugins: [parts, lateProcesses, ...launched.plugins],
+        entryPoints: [`src/cli/${name}.ts`],
+        outfile: `dist/part-${name}.cjs`,
+      }),
     ),
     build({
       ...launched,

@@ -60,7 +60,7 @@ function load(name) {
   // the build writes ASCII only; Latin-1 is the fastest way to read it
   const source = read(file, stat).latin1Slice();
   // size and time of the bundle stand for its content: hashing it would cost more than it saves
-  const key = `${path.parse(name).name}-${stat.size.toString(36)}-${Math.trunc(stat.mtimeMs).toString(36)}`;
+  const key = `${name.slice(0, -".cjs".length)}-${stat.size.toString(36)}-${Math.trunc(stat.mtimeMs).toString(36)}`;
   const cacheFile = path.join(dist, ".cache", `${key}-${process.version}-${process.arch}.bin`);
   let cachedData;
   try {
@@ -69,20 +69,24 @@ function load(name) {
   // V8 takes a code cache only under the flags that it was made with
   const before = size;
   resize(SMALL);
-  const script = new vm.Script(source, { filename: file, cachedData });
+  const script = new vm.Script(source, { filename: file, cachedData: cachedData?.length ? cachedData : undefined });
   resize(before);
   const loaded = { exports: {} };
   const resolve = (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id));
   script.runInThisContext()(loaded.exports, resolve, loaded, file, dist);
-  if (cachedData === undefined || script.cachedDataRejected) process.once("exit", () => keep(script, cacheFile));
+  if (!cachedData?.length || script.cachedDataRejected) {
+    // what a first run alone does, such as parsing shell whose trees are kept, is not worth reading at every start
+    const again = cachedData !== undefined;
+    process.once("exit", () => keep(cacheFile, again ? script : undefined));
+  }
   return loaded.exports;
 }
 
-/** Keeps the code cache, with what the run compiled; a folder that cannot be written is no fault. */
-function keep(script, cacheFile) {
+/** Keeps the code cache, with what the run compiled, or that there was a run; a folder that cannot be written is no fault. */
+function keep(cacheFile, script) {
   try {
     resize(SMALL);
-    const data = script.createCachedData();
+    const data = script?.createCachedData() ?? "";
     fs.mkdirSync(path.dirname(cacheFile), { recursive: true });
     fs.writeFileSync(`${cacheFile}.${process.pid}`, data);
     fs.renameSync(`${cacheFile}.${process.pid}`, cacheFile);
@@ -97,6 +101,9 @@ try {
   process.stderr.write(`quorumlint is not built: ${error.path} is missing; run "npm run build" in its folder\n`);
   process.exit(3);
 }
-bundle.run(process.argv.slice(2)).then((code) => {
+const argv = process.argv.slice(2);
+bundle.run(argv).then((code) => {
   process.exitCode = code;
+  // the system takes memory back faster than V8 takes it apart
+  if (bundle.isOver(argv)) process.exit();
 });

@@ -7,7 +7,7 @@ import { didYouMean } from "../text/similar.js";
 import type { Span } from "../text/source.js";
 import { absolute } from "./check.js";
 import { disk } from "./disk.js";
-import { clock } from "./output.js";
+import { clock, note, print } from "./output.js";
 import { prepareParsers } from "./parsers.js";
 import { UsageError } from "./usage.js";
 
@@ -53,13 +53,13 @@ export async function aclSuggestCommand(path: string, flags: SuggestFlags): Prom
       programs: suggestion.programs,
       open: suggestion.open.map(({ what, at }) => (at === undefined ? { what } : { what, at: place(at) })),
     }));
-    process.stdout.write(`${JSON.stringify({ version: 1, users }, null, 2)}\n`);
+    print(JSON.stringify({ version: 1, users }, null, 2));
     return 0;
   }
   for (const { suggestion, line } of found) {
-    process.stdout.write(`${line}\n`);
+    print(line);
     for (const { what, at } of suggestion.open) {
-      process.stderr.write(`quorumlint: ${what}${at === undefined ? "" : ` (${place(at)})`}\n`);
+      note(`quorumlint: ${what}${at === undefined ? "" : ` (${place(at)})`}`);
     }
   }
   return 0;

@@ -20,7 +20,7 @@ import { VERSION } from "../version.js";
 import type { Put } from "./cache.js";
 import { disk } from "./disk.js";
 import { ruleUrl } from "./links.js";
-import { clock, colorOption, isTerminal, NONE, note, palette, print } from "./output.js";
+import { clock, colorOption, isTerminal, NONE, note, palette, print, writeTo } from "./output.js";
 import { prepareParsers } from "./parsers.js";
 import { COMMANDS, UsageError } from "./usage.js";
 
@@ -256,7 +256,7 @@ async function watchCheck(
       const state = `${host.changes}\n${run.result.inputs.map((i) => i.file).join("\n")}\n${run.faults.join("\n")}`;
       if (state !== before) {
         before = state;
-        if (terminal && !first) process.stdout.write("\x1b[2J\x1b[3J\x1b[H");
+        if (terminal && !first) writeTo(1, "\x1b[2J\x1b[3J\x1b[H");
         if (!first) note("quorumlint: something changed");
         await finish(run, host, targets, options(), wanted, flags);
       }

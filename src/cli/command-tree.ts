@@ -1,7 +1,7 @@
 /** The command tree as plain data, for what is made of it: completion scripts, the man page. */
 import type { Command, Option } from "commander";
 import { rules } from "../../rules/index.js";
-import { FORMATS } from "./main.js";
+import { FORMATS } from "./commands.js";
 
 /** What the value of an option or an argument is: one of some words, or a file. */
 export interface ValueShape {

@@ -1,6 +1,6 @@
 /** `quorumlint completion`: scripts for bash, zsh and fish, made of the command tree; they start no process while one types. */
 import { type CommandShape, flatten, type OptionShape, shapeOf } from "./command-tree.js";
-import { commandTree } from "./main.js";
+import { commandTree } from "./commands.js";
 import { print } from "./output.js";
 
 type Shell = "bash" | "zsh" | "fish";

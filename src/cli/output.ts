@@ -42,7 +42,7 @@ export function colorOption(options: { color?: boolean }, argv: readonly string[
 }
 
 /** Writes all of a text; a reader that went away (`| head`) ends the output, not the program. */
-function write(stream: 1 | 2, text: string): void {
+export function writeTo(stream: 1 | 2, text: string): void {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length; ) {
     try {
@@ -58,11 +58,11 @@ function write(stream: 1 | 2, text: string): void {
 }
 
 export function print(text: string): void {
-  write(1, text.endsWith("\n") || text === "" ? text : `${text}\n`);
+  writeTo(1, text.endsWith("\n") || text === "" ? text : `${text}\n`);
 }
 
 export function note(text: string): void {
-  write(2, `${text}\n`);
+  writeTo(2, `${text}\n`);
 }
 
 /** Today's date in the time zone of the machine: the clock of this surface. */

@@ -18,3 +18,6 @@ export const COMMANDS = [
   "lsp",
   "completion",
 ] as const;
+
+/** What `check` is given where no option was typed. */
+export const PLAIN_CHECK = { failOn: "warning" } as const;

@@ -1,6 +1,6 @@
 /** `man/quorumlint.1`, made of the command tree. https://man7.org/linux/man-pages/man7/groff_man.7.html */
 import { type CommandShape, flatten, type OptionShape, shapeOf } from "../cli/command-tree.js";
-import { commandTree } from "../cli/main.js";
+import { commandTree } from "../cli/commands.js";
 
 /** Text for roff: its escape character, hyphens that are minus signs, and lines that would begin with a request. */
 function roff(text: string): string {

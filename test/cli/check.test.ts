@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv";
 import { afterAll, describe, expect, it } from "vitest";
-import { commandTree } from "../../src/cli/main.js";
-import { COMMANDS } from "../../src/cli/usage.js";
+import { commandTree } from "../../src/cli/commands.js";
+import { COMMANDS, PLAIN_CHECK } from "../../src/cli/usage.js";
 import { root } from "../support.js";
 import { edit, goldenCopy, quorumlint, removeTemporary, temporary } from "./run.js";
 
@@ -157,6 +157,19 @@ describe("exit codes", () => {
   it("the commands that a typing error is compared with are all there are", () => {
     const names = commandTree(() => async () => {}).commands.map((c) => c.name());
     expect([...COMMANDS].sort()).toEqual(names.sort());
+  });
+
+  it("a check without options is what the parser of options makes of it", async () => {
+    const given: unknown[] = [];
+    const tree = commandTree(
+      () =>
+        async (...args) => {
+          given.push(args.slice(0, 2));
+        },
+      "check",
+    );
+    await tree.parseAsync(["check", "a", "b"], { from: "user" });
+    expect(given).toEqual([[["a", "b"], PLAIN_CHECK]]);
   });
 
   it("0 with a note: a directory without anything to check", () => {

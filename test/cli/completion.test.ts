@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { flatten, shapeOf } from "../../src/cli/command-tree.js";
-import { commandTree } from "../../src/cli/main.js";
+import { commandTree } from "../../src/cli/commands.js";
 import { hasTool, root } from "../support.js";
 import { quorumlint, removeTemporary, temporary } from "./run.js";
 

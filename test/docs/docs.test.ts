@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, 
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type CommandShape, flatten, shapeOf } from "../../src/cli/command-tree.js";
-import { commandTree } from "../../src/cli/main.js";
+import { commandTree } from "../../src/cli/commands.js";
 import { removeTemporary, temporary } from "../cli/run.js";
 import { root } from "../support.js";
 

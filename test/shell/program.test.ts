@@ -4,6 +4,7 @@ import {
   contentOf,
   copyOnce,
   guardsOf,
+  isDead,
   redisCallsOf,
   runsBefore,
   show,
@@ -13,6 +14,39 @@ import {
 import { at, command, commands, commandText, prepare, program, scripts } from "./facts.js";
 
 beforeAll(prepare);
+
+describe("commands that never run", () => {
+  it.each<[string, string]>([
+    ["a; exit 0; b; c", "b|c"],
+    ["a; exec server; b", "b"],
+    ["exec 2>&1; a", ""],
+    ["if x; then exit 1; fi; a", ""],
+    ["if x; then exit 1; else exit 0; fi; a", "a"],
+    ["if x; then a; exit 1; b; fi; c", "b"],
+    ["case $x in a) exit;; *) exec server;; esac; a", "a"],
+    ["case $x in a) exit;; esac; a", ""],
+    ["x || exit 1; a", ""],
+    ["x && exit; a", ""],
+    ["(exit 1); a", ""],
+    ["exit 1 & a", ""],
+    ["exit 1 | a; b", ""],
+    ["x=$(exit 1); a", ""],
+    ["sh -c 'exit 1; a'; b", "a"],
+    ["f() { a; return; b; }; f; c", "b"],
+    ["f() { exit; }; f; a", "a"],
+    ["while x; do a; break; b; done; c", "b"],
+    ["{ a; exit 1; } >&2", ""],
+    ['{ a; exit 1; b; } >"$(d)"; c', "b|c"],
+    ["if x; then a; exit; fi >/dev/null; b", ""],
+    ["trap 'a' EXIT; exit; b", "b"],
+    ["if false; then a; fi; if [ 1 = 2 ]; then b; fi; case x in y) c;; esac", "a|b|c"],
+  ])("%s", (text, dead) => {
+    const names = program(text)
+      .invocations.filter((i) => isDead(i))
+      .map((i) => i.name);
+    expect(names.join("|")).toBe(dead);
+  });
+});
 
 describe("values of variables", () => {
   it.each([

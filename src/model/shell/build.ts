@@ -258,7 +258,7 @@ class Builder implements ExpansionHost {
     const before: Flow[] = [];
     const redirects = this.#redirects(statement.redirects, before);
     this.#groups.push(redirects);
-    const body = this.#in(flow, 1, make);
+    const body = this.#in(flow, before.length, make);
     this.#groups.pop();
     items.push(...before, body);
     flow.ends = body.ends;

@@ -1,5 +1,5 @@
 /** What commands test: `[ … ]`, `[[ … ]]`, `test`, `((…))`, `grep`, and the conditions under which a command runs. */
-import type { Arg, Flow, Invocation } from "./program.js";
+import type { Arg, Flow, Frame, Invocation } from "./program.js";
 import { isPath, literal, patternMatches, type Text } from "./text.js";
 
 export type Test =
@@ -418,22 +418,31 @@ export function somePart(test: Test, is: (part: Test) => boolean): boolean {
 
 const DEAD = new WeakMap<Invocation, boolean>();
 
-/** Whether a command never runs: a condition around it compares known texts, and does not hold. */
+/** Whether a command never runs: the script ends before it, or a condition around it compares known texts and does not hold. */
 export function isDead(invocation: Invocation): boolean {
   let dead = DEAD.get(invocation);
   if (dead === undefined) {
-    dead = guardsOf(invocation).some((guard) => {
-      if (guard.kind === "test") return decide(guard.test) === !guard.holds;
-      if (guard.kind === "command")
-        return (guard.invocation.name === "false" && guard.holds) || (guard.invocation.name === "true" && !guard.holds);
-      if (guard.kind !== "case") return false;
-      const subject = guard.subject.known;
-      const patterns = guard.patterns.map(patternOf);
-      return subject !== undefined && patterns.every((p) => p !== undefined && !patternMatches(p, subject));
-    });
+    dead = invocation.frames.some(isBehindEnd) || guardsOf(invocation).some(isNever);
     DEAD.set(invocation, dead);
   }
   return dead;
+}
+
+/** Whether a statement before this one always leaves: `exit`, `exec`, `return`, `break`, or a choice of them. */
+function isBehindEnd({ flow, slot }: Frame): boolean {
+  if (flow.type !== "seq" || flow.ends === undefined) return false;
+  for (let i = 0; i < slot; i++) if (flow.items[i]?.ends !== undefined) return true;
+  return false;
+}
+
+function isNever(guard: Guard): boolean {
+  if (guard.kind === "test") return decide(guard.test) === !guard.holds;
+  if (guard.kind === "command")
+    return (guard.invocation.name === "false" && guard.holds) || (guard.invocation.name === "true" && !guard.holds);
+  if (guard.kind !== "case") return false;
+  const subject = guard.subject.known;
+  const patterns = guard.patterns.map(patternOf);
+  return subject !== undefined && patterns.every((p) => p !== undefined && !patternMatches(p, subject));
 }
 
 const EXITS = new WeakMap<Flow, readonly number[]>();

@@ -35,8 +35,11 @@ export interface BuildInput {
   readonly programs?: readonly ProgramSource[] | undefined;
 }
 
-// Objects of a document are the same values for every contract and every build.
-const objectsOf = new KeptWith<Map<YamlDocument, readonly KubeObject[]>>();
+/** Where an object lands that names no namespace, unless the contract file says where. */
+const DEFAULT_NAMESPACE = "default";
+
+// Objects of a document are the same values for every contract of a namespace and every build.
+const objectsOf = new KeptWith<Map<YamlDocument, Map<string, readonly KubeObject[]>>>();
 
 /** The same contract with some of its files replaced: what a mutant makes of it. */
 export function rebuildContract(contract: Contract, replaced: ReadonlyMap<InputFile, InputFile>): Contract {
@@ -94,7 +97,7 @@ export function buildContract(input: BuildInput): Contract {
   const objects: KubeObject[] = [];
   for (const file of input.files) {
     if (file.kind !== "kubernetes" || file.fault !== undefined) continue;
-    for (const document of file.yaml.documents) objects.push(...kubeObjects(file, document));
+    for (const document of file.yaml.documents) objects.push(...kubeObjects(file, document, input));
   }
   const texts = collectTexts(input, objects);
   const planes =
@@ -120,13 +123,20 @@ export function buildContract(input: BuildInput): Contract {
   return contract;
 }
 
-/** The objects of a document; the items of a `kind: List` are objects of their own. */
-export function kubeObjects(file: InputFile, document: YamlDocument): readonly KubeObject[] {
+/** The objects of a document of a contract; the items of a `kind: List` are objects of their own. */
+export function kubeObjects(
+  file: InputFile,
+  document: YamlDocument,
+  of?: Pick<BuildInput, "config">,
+): readonly KubeObject[] {
   // a document that a change of its file left alone keeps its objects, with all that is known of them
-  if (file.origin?.yaml.documents.includes(document) === true) return kubeObjects(file.origin, document);
+  if (file.origin?.yaml.documents.includes(document) === true) return kubeObjects(file.origin, document, of);
+  const home = of?.config.kubernetes?.namespace ?? DEFAULT_NAMESPACE;
   let ofFile = objectsOf.get(file);
   if (ofFile === undefined) objectsOf.set(file, (ofFile = new Map()));
-  const known = ofFile.get(document);
+  let ofDocument = ofFile.get(document);
+  if (ofDocument === undefined) ofFile.set(document, (ofDocument = new Map()));
+  const known = ofDocument.get(home);
   if (known !== undefined) return known;
   const out: KubeObject[] = [];
   const add = (value: unknown, base: Path): void => {
@@ -138,19 +148,19 @@ export function kubeObjects(file: InputFile, document: YamlDocument): readonly K
       });
       return;
     }
-    out.push(makeObject(file, document, base, value));
+    out.push(makeObject(file, document, base, value, home));
   };
   add(document.value, []);
-  ofFile.set(document, out);
+  ofDocument.set(home, out);
   return out;
 }
 
-function makeObject(file: InputFile, document: YamlDocument, base: Path, value: Obj): KubeObject {
+function makeObject(file: InputFile, document: YamlDocument, base: Path, value: Obj, home: string): KubeObject {
   const apiVersion = String(value["apiVersion"] ?? "");
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
   return isWorkloadKind(String(value["kind"]), group)
-    ? new Workload(file, document, base, value)
-    : new KubeObject(file, document, base, value);
+    ? new Workload(file, document, base, value, home)
+    : new KubeObject(file, document, base, value, home);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- texts

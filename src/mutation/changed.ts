@@ -11,7 +11,7 @@ import { type Mutant, mutatedText } from "./mutant.js";
 import { applyChange, differentKeys, differentParts, touchedKeys } from "./recorder.js";
 
 /** The questions that other objects in a file may answer differently. */
-export function disturbedBy(file: InputFile, changed: InputFile, reshaped: boolean): Set<string> {
+export function disturbedBy(of: Contract, file: InputFile, changed: InputFile, reshaped: boolean): Set<string> {
   if (isOfPrograms(file) && !reshaped) return new Set(["*", "programs"]);
   const out = new Set<string>(["*", "objects"]);
   if (reshaped || !hasDocuments(file)) for (const q of ["planes", "texts", "images"]) out.add(q);
@@ -21,8 +21,8 @@ export function disturbedBy(file: InputFile, changed: InputFile, reshaped: boole
   const before = new Set(file.yaml.documents);
   const after = new Set(changed.yaml.documents);
   const differ = [
-    ...file.yaml.documents.filter((d) => !after.has(d)).flatMap((d) => kubeObjects(file, d)),
-    ...changed.yaml.documents.filter((d) => !before.has(d)).flatMap((d) => kubeObjects(changed, d)),
+    ...file.yaml.documents.filter((d) => !after.has(d)).flatMap((d) => kubeObjects(file, d, of)),
+    ...changed.yaml.documents.filter((d) => !before.has(d)).flatMap((d) => kubeObjects(changed, d, of)),
   ];
   for (const object of differ) {
     out.add(`kind:${object.kind}`);
@@ -33,10 +33,10 @@ export function disturbedBy(file: InputFile, changed: InputFile, reshaped: boole
 }
 
 /** The file, and those objects of it that a change makes anew. */
-export function* entitiesThatDiffer(file: InputFile, changed: InputFile): Generator<unknown> {
+export function* entitiesThatDiffer(of: Contract, file: InputFile, changed: InputFile): Generator<unknown> {
   yield file;
   const kept = new Set(changed.yaml.documents);
-  for (const document of file.yaml.documents) if (!kept.has(document)) yield* kubeObjects(file, document);
+  for (const document of file.yaml.documents) if (!kept.has(document)) yield* kubeObjects(file, document, of);
 }
 
 /** The documents hold objects of the same kinds as before, in the same order. */
@@ -120,8 +120,8 @@ export class Changed {
   #object(object: KubeObject): KubeObject {
     if (object.input !== this.#file) return object;
     const at = this.#file.yaml.documents.indexOf(object.document);
-    const nth = kubeObjects(this.#file, object.document).indexOf(object);
-    return kubeObjects(this.#changed, this.#changed.yaml.documents[at]!)[nth]!;
+    const nth = kubeObjects(this.#file, object.document, this.base).indexOf(object);
+    return kubeObjects(this.#changed, this.#changed.yaml.documents[at]!, this.base)[nth]!;
   }
 }
 

@@ -127,7 +127,7 @@ export class Engine {
     recorder.during(hard, () => {
       for (const file of watched.values()) {
         if (file.kind !== "kubernetes" || file.fault !== undefined) continue;
-        for (const document of file.yaml.documents) kubeObjects(file, document);
+        for (const document of file.yaml.documents) kubeObjects(file, document, contract);
       }
     });
     recorder.during(build, () => {
@@ -225,13 +225,13 @@ export class Engine {
     const reshaped = !alone && (hard || soft) && shapeOf(now.contract) !== this.#shape;
     const regrouped = regroups && programShape(now.contract) !== this.#programs;
     const all = hard || reshaped || regrouped;
-    const disturbed = all && declared ? disturbedBy(file, replaced, reshaped) : undefined;
+    const disturbed = all && declared ? disturbedBy(this.contract, file, replaced, reshaped) : undefined;
     // the same entities as before: only those handlers run again that read the place, or asked for what is disturbed
     const steady = disturbed !== undefined && !reshaped && !regrouped && sameKinds(file, replaced);
     if (steady) {
       for (const query of disturbed) for (const i of this.#asking.get(query) ?? []) affected.add(i);
       // what an object is made of is read before any handler sees it
-      for (const entity of entitiesThatDiffer(file, replaced))
+      for (const entity of entitiesThatDiffer(this.contract, file, replaced))
         for (const i of this.#of.get(entity) ?? []) affected.add(i);
     }
     const some = !all || steady;

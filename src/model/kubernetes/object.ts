@@ -18,12 +18,12 @@ export class KubeObject {
   readonly name: string;
   /** As written in the file. */
   readonly ownNamespace: string | undefined;
-  /** `default` where the file names none. */
+  /** Where it lands: what the file names, or what the contract file declares for those that name none, or `default`. */
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 
-  constructor(input: InputFile, document: YamlDocument, base: Path, value: Obj) {
+  constructor(input: InputFile, document: YamlDocument, base: Path, value: Obj, home: string) {
     this.input = input;
     this.document = document;
     this.base = base;
@@ -36,7 +36,7 @@ export class KubeObject {
     const metadata = asObject(value["metadata"]);
     this.name = asString(metadata["name"]) ?? asString(metadata["generateName"]) ?? "";
     this.ownNamespace = asString(metadata["namespace"]);
-    this.namespace = this.ownNamespace ?? "default";
+    this.namespace = this.ownNamespace ?? home;
     this.labels = stringMap(metadata["labels"]);
     this.annotations = stringMap(metadata["annotations"]);
   }

@@ -88,7 +88,8 @@ function keep(cacheFile, script) {
     resize(SMALL);
     const data = script?.createCachedData() ?? "";
     fs.mkdirSync(path.dirname(cacheFile), { recursive: true });
-    fs.writeFileSync(`${cacheFile}.${process.pid}`, data);
+    // V8 trusts what it reads back: it must be on the disk before it has its name
+    fs.writeFileSync(`${cacheFile}.${process.pid}`, data, { flush: true });
     fs.renameSync(`${cacheFile}.${process.pid}`, cacheFile);
   } catch {}
 }

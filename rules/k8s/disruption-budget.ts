@@ -79,9 +79,8 @@ export default defineRule({
         const shown = `${bound.field} ${bound.text}`;
         const data = { budget: budget.title, object, replicas };
         const quorum = contract.quorumOf(plane);
-        const needed = planes.some((p) => p.role === "sentinel")
-          ? Math.max(quorum ?? 0, Math.floor(replicas / 2) + 1)
-          : 1;
+        const majority = Math.floor(replicas / 2) + 1;
+        const needed = planes.some((p) => p.role === "sentinel") ? Math.max(quorum ?? 0, majority) : 1;
         const wanted = contract.config.policy?.minAvailable ?? 2;
         if (bound.keeps >= replicas) report("blocks", { ...data, bound: shown }, bound.place);
         else if (bound.keeps < needed) report("quorum", { ...data, left: bound.keeps, needed }, bound.place);
@@ -90,9 +89,9 @@ export default defineRule({
           !(bound.field === "minAvailable" && String(asObject(budget.get("spec"))["minAvailable"]) === String(wanted))
         ) {
           report("value", { budget: budget.title, bound: shown, wanted: String(wanted) }, bound.place);
-        } else if (bound.keeps < replicas - 1 && !contract.declared) {
+        } else if (bound.keeps < majority && !contract.declared) {
           // two voluntary evictions at once leave no replica to promote
-          report("quorum", { ...data, left: bound.keeps, needed: Math.floor(replicas / 2) + 1 }, bound.place, {
+          report("quorum", { ...data, left: bound.keeps, needed: majority }, bound.place, {
             severity: bound.keeps < 1 ? "error" : "info",
           });
         }

@@ -13,12 +13,12 @@ export function isOver(argv: readonly string[]): boolean {
 
 /** Runs the command line; resolves to the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
-  // printing the version must not cost more than node itself
-  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    print(VERSION);
-    return 0;
-  }
   try {
+    // printing the version must not cost more than node itself
+    if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+      print(VERSION);
+      return 0;
+    }
     const paths = pathsOfPlainCheck(argv);
     if (paths !== undefined) return await (await import("./check.js")).checkCommand(paths, PLAIN_CHECK);
     return await (await import("./commands.js")).runCommand(argv);
@@ -48,7 +48,8 @@ function pathsOfPlainCheck(argv: readonly string[]): readonly string[] | undefin
 
 /** What the system says where a file of the user cannot be read or written; undefined for any other error. */
 function refusal(error: unknown): string | undefined {
-  const { code, path } = error as NodeJS.ErrnoException;
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === "uv_cwd") return "the current directory is gone";
   const why = REFUSALS[code ?? ""];
   return why === undefined ? undefined : `${path ?? "a file"}: ${why}`;
 }
@@ -63,4 +64,5 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of the path is no directory",
   EEXIST: "a part of the path is no directory",
   ENAMETOOLONG: "the name is too long",
+  ERR_ACCESS_DENIED: "Node's permission model refuses it",
 };

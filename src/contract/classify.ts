@@ -47,11 +47,12 @@ export function classify(path: string, text: string): FileKind {
   return "text";
 }
 
+/** A key at the beginning of a line, of an item, or of a mapping in braces. */
+const hasKey = (key: string): RegExp =>
+  new RegExp(`(?:^[ \\t]*(?:-[ \\t]+)?|[{,][ \\t]*)["']?${key}["']?[ \\t]*:`, "m");
+
 export function looksLikeManifest(text: string): boolean {
-  return (
-    /^[ \t]*(?:-[ \t]+)?["']?kind["']?[ \t]*:/m.test(text) &&
-    /^[ \t]*(?:-[ \t]+)?["']?apiVersion["']?[ \t]*:/m.test(text)
-  );
+  return hasKey("kind").test(text) && hasKey("apiVersion").test(text);
 }
 
 /** Helm or Go template text: it is no YAML before it is rendered. */

@@ -3,6 +3,7 @@
  * a file says so (a kustomization, a ConfigMap or Service that lives elsewhere). Never wider: one tree may hold
  * alternatives, backups and examples side by side.
  */
+import type { DuplicateKey } from "../document/yaml.js";
 import type { RuleSetting } from "../engine/lint.js";
 import type { Input } from "../engine/result.js";
 import { buildContract, kubeObjects, namesScripts, serverRole, textKind } from "../model/build.js";
@@ -134,14 +135,28 @@ function concernsRedis(file: InputFile): boolean {
   if (file.kind === "conf" || file.kind === "acl") return true;
   if (file.kind === "lua") return isRedisScript(file.source.text);
   if (file.kind === "json") return /"(?:slotRule|minimumRedisVersion|numberOfKeys)"\s*:/.test(file.source.text);
-  return objectsOf(file).some((o) => {
-    if (o instanceof Workload) return o.containers.some((c) => serverRole(c) !== undefined);
-    if (o.kind !== "ConfigMap") return false;
-    return Object.entries(asObject(o.get("data"))).some(([key, value]) => {
-      const kind = typeof value === "string" ? textKind(key, value) : undefined;
-      return kind === "data" || kind === "sentinel" || kind === "acl";
-    });
-  });
+  return (
+    isRunTogether(file) ||
+    objectsOf(file).some((o) => {
+      if (o instanceof Workload) return o.containers.some((c) => serverRole(c) !== undefined);
+      if (o.kind !== "ConfigMap") return false;
+      return Object.entries(asObject(o.get("data"))).some(([key, value]) => {
+        const kind = typeof value === "string" ? textKind(key, value) : undefined;
+        return kind === "data" || kind === "sentinel" || kind === "acl";
+      });
+    })
+  );
+}
+
+/** Manifests without `---` between them, which YAML reads as one: of the objects only the last is left, whatever the others were. */
+function isRunTogether(file: InputFile): boolean {
+  if (file.kind !== "kubernetes" || file.fault !== undefined) return false;
+  const { text } = file.source;
+  const starts = ({ at }: DuplicateKey): boolean => at.start === 0 || text[at.start - 1] === "\n";
+  return (
+    file.yaml.documents.some((d) => d.duplicates.some((key) => key.key === "kind" && starts(key))) &&
+    /\b(?:redis|valkey)\b/.test(text)
+  );
 }
 
 /** Where the pod selector of a kind stands; a Service's is a plain map. */

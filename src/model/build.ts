@@ -181,11 +181,15 @@ const FOREIGN =
   /^[ \t]*(?:frontend|backend|defaults|listen)(?:[ \t]+[\w.:-]+)?[ \t]*\r?$|[^{]\{[ \t]*\r?$|^\[[\w: -]+\]/m;
 const SENTINEL_DIRECTIVE = /^[ \t]*sentinel[ \t]+\S/im;
 const ACL_LINE = /^[ \t]*user[ \t]+\S+/m;
+/** A user with at least one rule: other programs have files of users by the same name. */
+const ACL_RULES =
+  /^[ \t]*user[ \t]+\S+[ \t]+(?:on|off|nopass|reset\w*|sanitize-payload|skip-sanitize-payload|all(?:keys|commands|channels)|no?commands|[-+~%&<>#!(@].*|.*[${_].*)(?:[ \t]|$)/im;
 
 /** What a text is, by its name and its content; undefined where it is none of ours. */
 export function textKind(name: string, text: string): "data" | "sentinel" | "acl" | "shell" | "lua" | undefined {
   const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.(tmpl|tpl|template|j2|in)$/i, "");
-  if (/\.acl$/i.test(base) || (/^users?\.(acl|conf)$/i.test(base) && ACL_LINE.test(text) && !CONF_DIRECTIVE.test(text)))
+  if (/\.acl$/i.test(base) && ACL_RULES.test(text)) return "acl";
+  if (/^users?\.(acl|conf)$/i.test(base) && ACL_LINE.test(text) && !CONF_DIRECTIVE.test(text) && !/\.acl$/i.test(base))
     return "acl";
   if (/\.(sh|bash)$/i.test(base) || /^#!.*\b(?:ba|da|a)?sh\b/.test(text)) return "shell";
   if (/\.lua$/i.test(base)) return "lua";
@@ -235,7 +239,8 @@ function collectTexts(input: BuildInput, objects: readonly KubeObject[]): Texts 
     if (object.kind === "ConfigMap") {
       for (const [key, value] of Object.entries(asObject(object.get("data")))) {
         if (typeof value !== "string") continue;
-        const kind = textKind(key, value);
+        // a contract file says that there is nothing else
+        const kind = textKind(key, value) ?? (input.declared && key.endsWith(".acl") ? "acl" : undefined);
         if (kind === undefined || kind === "lua") continue;
         const path = [...object.base, "data", key];
         // text in a ConfigMap may be expanded before it is used: placeholders in it are tokens

@@ -49,6 +49,8 @@ it("packs, installs, runs, and is imported with types", { timeout: 300_000 }, ()
     "schemas",
   ]);
   expect(existsSync(join(own, "dist/types/src/index.d.ts"))).toBe(true);
+  // scripts that were checked here are nobody else's
+  for (const made of [".cache", "dev.cjs", "bench-sweep.cjs"]) expect(existsSync(join(own, "dist", made))).toBe(false);
 
   const check = run(
     "npx",

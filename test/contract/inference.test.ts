@@ -54,3 +54,52 @@ describe("policies in a directory of their own", () => {
     expect(found["web/np.yaml"]).toBe("web");
   });
 });
+
+async function findings(files: Readonly<Record<string, string>>): Promise<string[]> {
+  const run = await checkTree(tree(files));
+  return run.result.diagnostics.map((d) => d.rule);
+}
+const users = (text: string): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c, namespace: lab }\ndata:\n  users.acl: ${JSON.stringify(text)}\n`;
+
+describe("files of users", () => {
+  it.each([
+    ["none", ""],
+    ["comments only", "# users\n"],
+    ["of another program", "user alice\ntopic readwrite home/#\n"],
+  ])("%s: no ACL", async (_, text) => {
+    expect(
+      (await findings({ "a/redis.yaml": server("redis"), "a/c.yaml": users(text) })).filter((r) =>
+        r.startsWith("acl/"),
+      ),
+    ).toEqual([]);
+    expect(await sets({ "a/c.yaml": users(text), "a/users.acl": text })).toEqual({});
+  });
+
+  it.each([
+    "user default off",
+    "user a >secret",
+    "user a ${RULES}",
+    "user b #12",
+    "user b\nuser a ~k:* +get",
+    "user __APP__ on",
+  ])("%s: an ACL", async (text) => {
+    expect(await sets({ "a/users.acl": text })).toEqual({ "a/users.acl": "a" });
+  });
+});
+
+describe("manifests", () => {
+  it("without --- between them are one with a key twice, not nothing to check", async () => {
+    const text = `${server("redis")}apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: a }\n`;
+    expect(new Set(await findings({ "a/all.yaml": text }))).toContain("yaml/duplicate-key");
+    expect(await findings({ "a/all.yaml": text.replaceAll("redis", "web") })).toEqual([]);
+  });
+
+  it.each([
+    ["JSON on one line", JSON.stringify({ apiVersion: "v1", kind: "List", items: [1] })],
+    ["a flow mapping", "{apiVersion: v1, kind: List, items: [1]}"],
+  ])("%s", async (_, text) => {
+    const item = `{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "r"}, "spec": {"template": {"spec": {"containers": [{"name": "redis", "image": "redis:7.2.4"}]}}}}`;
+    expect(await sets({ "a/all.yaml": text.replace("[1]", `[${item}]`) })).toEqual({ "a/all.yaml": "a" });
+  });
+});

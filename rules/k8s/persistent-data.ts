@@ -1,4 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
+import { whereSet } from "../../src/model/redis/conf-place.js";
 import { serverDirectory } from "../../src/model/redis/server-files.js";
 import { asObject, at, quantity } from "../../src/model/value.js";
 
@@ -37,8 +38,29 @@ export default defineRule({
       text: "pods of {object} are killed without time to stop: what the server has not written yet is lost",
       help: "Leave terminationGracePeriodSeconds at 30 or more.",
     },
+    short: {
+      text: "pods of {object} are killed {grace} s after they are told to stop, and the server may wait {timeout} s for its replicas (shutdown-timeout)",
+      inferred: "warning",
+      help: "Let terminationGracePeriodSeconds be longer than shutdown-timeout.",
+    },
   },
   on: {
+    Server(server, { contract, report }) {
+      const { workload, role } = server.plane;
+      const load = contract.redis.load(server);
+      if (workload === undefined || load === undefined || role !== "data") return;
+      const wait = load.values.get("shutdown-timeout");
+      const path = [...workload.podPath, "spec", "terminationGracePeriodSeconds"];
+      const grace = workload.get(...path) ?? 30;
+      if (wait.state !== "known" || typeof grace !== "number" || grace === 0) return;
+      const timeout = Number(wait.value);
+      if (grace >= timeout) return;
+      const said = whereSet(server, load, "shutdown-timeout");
+      const place = workload.has(...path) ? workload.at(...path) : said;
+      const related =
+        said === undefined || said === place ? [] : [{ at: said, message: "how long the server may wait" }];
+      if (place !== undefined) report("short", { object: workload.title, grace, timeout }, place, { related });
+    },
     Plane(plane, { contract, report }) {
       const { workload, container } = plane;
       if (workload === undefined || container === undefined) return;

@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { aclReaches } from "../../src/model/program/keypattern.js";
+import { aclReaches, mayOverlap } from "../../src/model/program/keypattern.js";
 import { head } from "../../src/model/program/knowledge.js";
 import {
   callNeeds,
@@ -102,7 +102,9 @@ export default defineRule({
         }
         if (all.has("channels") || unknown) continue;
         for (const pattern of user.channels) {
-          if (!pattern.placeholder && channels.length === 0)
+          // a glob of more than stars may be any of them
+          const used = /[?[\\]/.test(pattern.text) || channels.some((c) => mayOverlap(c, pattern.text));
+          if (!pattern.placeholder && (channels.length === 0 || !used))
             report("channel", { user: runner.name, pattern: pattern.text }, pattern.words[0]!.at);
         }
       }

@@ -3,17 +3,19 @@ import type { TextView } from "../text/source.js";
 import type { Contract } from "./contract.js";
 import { normalizePath } from "./file-path.js";
 import type { Command } from "./kubernetes/container-parts.js";
+import { environmentOf } from "./kubernetes/environment.js";
 import type { Container } from "./kubernetes/workload.js";
 import type { Plane } from "./plane.js";
 import type { ConfigHome } from "./redis/config-home.js";
 import { commandProgram, type Script, type ShellOptions, type ShellProgram, scriptProgram } from "./shell/index.js";
 import type { ScriptText } from "./texts.js";
-import { asArray, asObject, asString, hasToken } from "./value.js";
+import { asArray, asObject, asString } from "./value.js";
 
 interface KeptProgram {
   readonly program: ShellProgram;
   readonly command: Command;
-  readonly env: unknown;
+  /** What else of the container its values come from. */
+  readonly given: readonly unknown[];
   /** Mounted scripts that were asked for. */
   readonly scripts: ReadonlyMap<string, TextView | undefined>;
 }
@@ -33,6 +35,11 @@ export function isSameCommand(a: Command, b: Command): boolean {
     left.workload.ref === right.workload.ref &&
     left.path.join("/") === right.path.join("/")
   );
+}
+
+function givenTo({ container }: Command): readonly unknown[] {
+  const { spec, workload } = container;
+  return [spec["env"], spec["envFrom"], workload.ownNamespace];
 }
 
 export class ContainerShell {
@@ -61,8 +68,8 @@ export class ContainerShell {
   /** The program as another contract read it, where every script that it asked for is still the same. */
   #kept(command: Command): ShellProgram | undefined {
     const kept = programs.get(command.lists[0]!);
-    if (kept === undefined || kept.env !== command.container.spec["env"] || !isSameCommand(kept.command, command))
-      return undefined;
+    if (kept === undefined || !isSameCommand(kept.command, command)) return undefined;
+    if (givenTo(command).some((value, i) => value !== kept.given[i])) return undefined;
     const found: ScriptText[] = [];
     for (const [path, view] of kept.scripts) {
       const script = this.mountedScript(command.container, path);
@@ -92,7 +99,7 @@ export class ContainerShell {
       },
     });
     // without the grammar a program is a guess
-    if (complete) programs.set(command.lists[0]!, { program, command, env: command.container.spec["env"], scripts });
+    if (complete) programs.set(command.lists[0]!, { program, command, given: givenTo(command), scripts });
     return program;
   }
 
@@ -157,13 +164,10 @@ export class ContainerShell {
   }
 
   #options(container: Container, command: Command): Required<Pick<ShellOptions, "env" | "read" | "script">> {
-    const env = new Map(container.env.map((e) => [e.name, e.spec]));
+    const env = environmentOf(container);
     const read = (view: TextView) => this.#contract.parsers.shellAst(view.text);
     return {
-      env: (name) => {
-        const value = env.get(name)?.["value"];
-        return typeof value === "string" && !hasToken(value) ? value : undefined;
-      },
+      env: (name) => env.get(name),
       read,
       script: (path): Script | undefined => {
         const text = this.mountedScript(container, path);

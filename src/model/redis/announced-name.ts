@@ -4,6 +4,7 @@ import type { Contract } from "../contract.js";
 import { hostMeaning, namespaceOf, podNameOf, whyNotOf } from "../kubernetes/pod-name.js";
 import type { Workload } from "../kubernetes/workload.js";
 import type { Server } from "../plane.js";
+import { makeText, matches, type Piece } from "../shell/index.js";
 import { numericHost } from "./conf-types.js";
 
 /** Stands for a placeholder inside a name. */
@@ -58,6 +59,8 @@ function shared(server: Server, workload: Workload): boolean {
 }
 
 function whyNotOwn(workload: Workload, first: string, more: number): string | undefined {
+  // a second placeholder may hold the rest of the name
+  if (more === 0 && first.indexOf(HOLE) !== first.lastIndexOf(HOLE)) return undefined;
   if (more === 0) return `the name of a pod resolves only with its Service: ${podNameOf(workload, 0)}`;
   const prefix = first.slice(0, first.indexOf(HOLE));
   const own = `${workload.name}-`;
@@ -71,7 +74,9 @@ function known(rest: readonly string[]): {
   namespace: string | undefined;
   svc: string | undefined;
 } {
-  const label = (i: number): string | undefined => (rest[i]?.includes(HOLE) ? undefined : rest[i]);
+  // what stands behind a placeholder that may hold several labels is not counted
+  const open = rest.findIndex((label) => label.includes(HOLE));
+  const label = (i: number): string | undefined => (open >= 0 && i >= open ? undefined : rest[i]);
   return { service: label(0), namespace: label(1), svc: label(2) };
 }
 
@@ -83,10 +88,15 @@ function whyNotPod(contract: Contract, workload: Workload, host: string): string
   return `that is no stable name of a pod of ${workload.title}, such as ${podNameOf(workload, 0)}`;
 }
 
-/** Whether a certificate's names cover a host: `*` stands for one first label. A placeholder may become any label. */
+/**
+ * Whether a certificate's names cover a host: `*` stands for one first label. A placeholder at the start may become any label;
+ * one behind it may hold dots too.
+ */
 export function isCovered(patterns: readonly string[], name: WrittenName): boolean {
   const labels = labelsOf(name);
   if (labels === undefined) return true;
+  const text = labels.join(".");
+  if (text.lastIndexOf(HOLE) > labels[0]!.indexOf(HOLE)) return patterns.some((pattern) => mayBeCovered(pattern, text));
   return patterns.some((pattern) => {
     const parts = pattern.toLowerCase().replace(/\.$/, "").split(".");
     // one placeholder may stand for the whole first part
@@ -101,4 +111,14 @@ export function isCovered(patterns: readonly string[], name: WrittenName): boole
       parts.every((part, i) => (part === "*" && i === 0) || labels[i]!.includes(HOLE) || part === labels[i])
     );
   });
+}
+
+function mayBeCovered(pattern: string, text: string): boolean {
+  const literals = text.split(HOLE);
+  const head = literals[0]!;
+  const plain = pattern.toLowerCase().replace(/\.$/, "");
+  const first = head.includes(".") ? head.slice(0, head.indexOf(".")) : `${head}x`;
+  const wanted = plain.startsWith("*") ? first + plain.slice(1) : plain;
+  const pieces = literals.flatMap((one, i): Piece[] => (i === 0 ? [one] : [{ kind: "other" }, one]));
+  return matches(makeText(pieces), wanted) !== "no";
 }

@@ -1,6 +1,7 @@
 /** Expansion of words: parameters, substitutions, quoting, field splitting (XCU 2.6), as far as the values are known. */
 import { type Heredoc, type Part, partsOf, type Statement, type Word } from "../../document/shell.js";
 import type { Place } from "../place.js";
+import { expandReferences } from "./kubelet.js";
 import type { Arg, Flow, Invocation, Line, ShellOptions } from "./program.js";
 import type { Binding, Scope } from "./scope.js";
 import { EMPTY, type Hole, literal, makeText, type Piece, type Text } from "./text.js";
@@ -341,25 +342,16 @@ export class Expander {
     return this.#options.kubelet?.(name) ?? /^[A-Z_][A-Z0-9_]*$/.test(name);
   }
 
-  /** `$(NAME)` in an argument of a manifest; `$$(NAME)` is `$(NAME)`. https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/ */
+  /** An argument of a manifest. https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/ */
   kubeletText(text: string): Text {
     if (!text.includes("$")) return literal(text);
-    const pieces: Piece[] = [];
-    const pattern = /\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g;
-    let at = 0;
-    for (const match of text.matchAll(pattern)) {
-      const name = match[1];
-      pieces.push(text.slice(at, match.index));
-      at = match.index + match[0].length;
-      if (name === undefined) pieces.push("$");
-      else if (!(this.#options.kubelet?.(name) ?? true)) pieces.push(match[0]);
-      else {
+    return makeText(
+      expandReferences(text, (name, written) => {
+        if (!(this.#options.kubelet?.(name) ?? true)) return written;
         const value = this.#options.env?.(name);
-        pieces.push(typeof value === "string" ? value : { kind: "variable", name, kubelet: true });
-      }
-    }
-    pieces.push(text.slice(at));
-    return makeText(pieces);
+        return typeof value === "string" ? value : { kind: "variable", name, kubelet: true };
+      }),
+    );
   }
 }
 

@@ -1,0 +1,34 @@
+/** The variables that a container starts with, as far as its manifest says. */
+import { expandReferences, makeText } from "../shell/index.js";
+import { asArray, asObject, asString, hasToken } from "../value.js";
+import type { Container } from "./workload.js";
+
+/** Made of the Services of the namespace, which any file may add: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP`. */
+const OF_A_SERVICE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
+
+/** Values by name; undefined: set, and not known. What is not in the list may come from the image. */
+export function environmentOf(container: Container): ReadonlyMap<string, string | undefined> {
+  const out = new Map<string, string | undefined>();
+  const more = asArray(container.spec["envFrom"]).length > 0;
+  for (const { name, spec } of container.env) out.set(name, given(spec));
+  return out;
+
+  function given(spec: Container["env"][number]["spec"]): string | undefined {
+    const { value } = spec;
+    if (typeof value !== "string") return fromField(container, spec["valueFrom"]);
+    // a reference sees only what stands before it; one to nothing stays as it is written
+    const { known } = makeText(
+      expandReferences(value, (name, written) => {
+        if (!out.has(name) && !more && !OF_A_SERVICE.test(name)) return written;
+        return out.get(name) ?? { kind: "variable", name, kubelet: true };
+      }),
+    );
+    return known === undefined || hasToken(known) ? undefined : known;
+  }
+}
+
+function fromField(container: Container, from: unknown): string | undefined {
+  const field = asString(asObject(asObject(from)["fieldRef"])["fieldPath"]);
+  const namespace = container.workload.ownNamespace;
+  return field === "metadata.namespace" && namespace !== undefined && !hasToken(namespace) ? namespace : undefined;
+}

@@ -2,6 +2,7 @@
 import type { TextView } from "../text/source.js";
 import type { Contract } from "./contract.js";
 import { normalizePath } from "./file-path.js";
+import { isOfficialImage } from "./image.js";
 import type { Command } from "./kubernetes/container-parts.js";
 import { environmentOf } from "./kubernetes/environment.js";
 import type { Container } from "./kubernetes/workload.js";
@@ -9,7 +10,7 @@ import type { Plane } from "./plane.js";
 import type { ConfigHome } from "./redis/config-home.js";
 import { commandProgram, type Script, type ShellOptions, type ShellProgram, scriptProgram } from "./shell/index.js";
 import type { ScriptText } from "./texts.js";
-import { asArray, asObject, asString } from "./value.js";
+import { asArray, asObject, asString, hasToken } from "./value.js";
 
 interface KeptProgram {
   readonly program: ShellProgram;
@@ -37,9 +38,19 @@ export function isSameCommand(a: Command, b: Command): boolean {
   );
 }
 
+type ReadOptions = Required<Pick<ShellOptions, "env" | "read" | "script">> & Pick<ShellOptions, "directory">;
+
+/** Where a container's processes start. https://github.com/redis/docker-library-redis, https://github.com/valkey-io/valkey-container */
+function workingDirectory({ image, spec }: Container): string | undefined {
+  const directory = spec["workingDir"] ?? (isOfficialImage(image) ? "/data" : undefined);
+  return typeof directory === "string" && directory.startsWith("/") && !hasToken(directory)
+    ? normalizePath(directory)
+    : undefined;
+}
+
 function givenTo({ container }: Command): readonly unknown[] {
   const { spec, workload } = container;
-  return [spec["env"], spec["envFrom"], workload.ownNamespace];
+  return [spec["env"], spec["envFrom"], spec["workingDir"], spec["image"], workload.ownNamespace];
 }
 
 export class ContainerShell {
@@ -83,9 +94,10 @@ export class ContainerShell {
   #read(command: Command): ShellProgram {
     const scripts = new Map<string, TextView | undefined>();
     let complete = true;
-    const { env, read, script } = this.#options(command.container, command);
+    const { env, directory, read, script } = this.#options(command.container, command);
     const program = commandProgram(command.words, {
       env,
+      directory,
       read: (view) => {
         const ast = read(view);
         complete &&= ast !== undefined;
@@ -163,11 +175,12 @@ export class ContainerShell {
     return this.#texts;
   }
 
-  #options(container: Container, command: Command): Required<Pick<ShellOptions, "env" | "read" | "script">> {
+  #options(container: Container, command: Command): ReadOptions {
     const env = environmentOf(container);
     const read = (view: TextView) => this.#contract.parsers.shellAst(view.text);
     return {
       env: (name) => env.get(name),
+      directory: workingDirectory(container),
       read,
       script: (path): Script | undefined => {
         const text = this.mountedScript(container, path);

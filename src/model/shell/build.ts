@@ -10,6 +10,7 @@ import {
   type Word,
 } from "../../document/shell.js";
 import { TextView } from "../../text/source.js";
+import { normalizePath } from "../file-path.js";
 import { type Place, ViewPlace } from "../place.js";
 import { Expander, type ExpansionHost, isStar } from "./expand.js";
 import {
@@ -38,7 +39,7 @@ import type {
   Trap,
 } from "./program.js";
 import { MAX_OPTIONS, Scope, UNKNOWN } from "./scope.js";
-import { baseName, EMPTY, literal, makeText, SHELL, type Text } from "./text.js";
+import { baseName, EMPTY, inDirectory, literal, makeText, SHELL, type Text } from "./text.js";
 import { stripWrappers } from "./wrappers.js";
 
 /** Bounds of a program; what lies beyond is left out and the program is not `complete`. */
@@ -78,12 +79,16 @@ class Builder implements ExpansionHost {
   #sources = 0;
   #steps = 0;
   readonly #groups: (readonly RedirectFact[])[] = [];
+  /** What `exec 3> file` opened. */
+  readonly #descriptors = new Map<number, RedirectFact>();
+  readonly #outputs = new Map<RedirectFact, RedirectFact>();
   readonly #words: Expander;
 
   constructor(view: TextView, options: ShellOptions) {
     this.#view = view;
     this.#options = options;
     this.#words = new Expander(this, options);
+    if (options.directory !== undefined) this.scope.set("PWD", { kind: "text", text: literal(options.directory) });
   }
 
   script(script: Script): ShellProgram {
@@ -498,6 +503,9 @@ class Builder implements ExpansionHost {
       else environment.push(fact);
     }
     const redirects = this.#redirects(statement.redirects ?? [], before);
+    if (words.length === 1 && words[0]!.known === "exec") {
+      for (const redirect of redirects) if (redirect.fd > 2) this.#descriptors.set(redirect.fd, redirect);
+    }
     this.#frames = outer;
     const script = (frames: readonly Frame[], invocation: Invocation) =>
       this.#script(statement, words, frames, invocation);
@@ -540,6 +548,7 @@ class Builder implements ExpansionHost {
       redirects: this.#groups.length === 0 ? redirects : inheritRedirects(this.#groups, redirects),
       exported: this.#exported(),
       place,
+      directory: this.#directory(),
       frames: [...this.#frames, { flow, slot: 1000 }],
       inFunction: this.#calls[this.#calls.length - 1],
       reached: this.#reached,
@@ -573,6 +582,22 @@ class Builder implements ExpansionHost {
     else if (name === "return") flow.ends = "return";
     else if (name === "break" || name === "continue") flow.ends = "loop";
     return flow;
+  }
+
+  /** `PWD` is what `cd` makes it. */
+  #directory(): string | undefined {
+    const binding = this.scope.get("PWD");
+    return binding?.kind === "text" && binding.text.known?.startsWith("/") ? binding.text.known : undefined;
+  }
+
+  /** An operand after options; no operand, and `-`, lead to what is not followed. */
+  #changeDirectory(words: readonly Arg[]): void {
+    const operands = words
+      .slice(1)
+      .filter((arg, i, all) => !/^-[LPe@]+$|^--$/.test(arg.known ?? "") || all[i - 1]?.known === "--");
+    const to = operands.length === 1 ? inDirectory(operands[0]!, this.#directory()).known : undefined;
+    const known = to?.startsWith("/") ? normalizePath(to) : undefined;
+    this.scope.set("PWD", known === undefined ? UNKNOWN : { kind: "text", text: literal(known) });
   }
 
   #exported(): ReadonlyMap<string, Text> {
@@ -680,20 +705,23 @@ class Builder implements ExpansionHost {
     const name = command[0]?.known;
     if (name === undefined) return undefined;
     const source = name === "." || name === "source";
-    let path: string | undefined;
+    let file: Arg | undefined;
     let args: readonly Arg[] = [];
     if (source) {
-      path = command[1]?.known;
+      file = command[1];
       args = command.slice(2);
     } else if (SHELL.test(baseName(name))) {
       const at = operandOfShell(command);
       if (at >= command.length) return undefined;
-      path = command[at]?.known;
+      file = command[at];
       args = command.slice(at + 1);
     } else if (name.includes("/")) {
-      path = name;
+      file = command[0];
       args = command.slice(1);
     }
+    // a name without a slash is looked up in PATH by \`.\`
+    const path =
+      source && !file?.known?.includes("/") ? file?.known : file && inDirectory(file, this.#directory()).known;
     const found = path === undefined || this.#sources >= MAX_CALL_DEPTH ? undefined : this.#options.script?.(path);
     if (found === undefined) {
       if (source) {
@@ -764,6 +792,10 @@ class Builder implements ExpansionHost {
       if (assigned !== undefined) this.scope.set(assigned, UNKNOWN);
       else if (words.length !== 2 || (words[1]!.known ?? "=").includes("=")) this.scope.forgetAll();
     }
+    if (name === "cd") {
+      this.#changeDirectory(words);
+      return;
+    }
     for (const variable of assignedByBuiltin(
       name,
       words.map((arg) => ({ start: 0, end: 0, text: arg.known ?? "" })),
@@ -816,7 +848,11 @@ class Builder implements ExpansionHost {
       if (redirect.heredoc !== undefined)
         return { op: redirect.op, fd, heredoc: this.#words.heredoc(redirect.heredoc, before), place };
       if (redirect.target === undefined) return { op: redirect.op, fd, place };
-      const target = this.#words.single(redirect.target, before);
+      let target = this.#words.single(redirect.target, before);
+      const open = redirect.op === ">&" && fd === 1 ? this.#opened(target.known) : undefined;
+      if (open !== undefined) return open;
+      // `>&3` and `<<<` name no file
+      if (/^(?:[<>]|>>|>\||<>|&>>?)$/.test(redirect.op)) target = inDirectory(target, this.#directory());
       return {
         op: redirect.op,
         fd,
@@ -824,6 +860,17 @@ class Builder implements ExpansionHost {
         place,
       };
     });
+  }
+
+  /** The file behind a descriptor, as a redirection of the output: always the same object, which means one open file. */
+  #opened(descriptor: string | undefined): RedirectFact | undefined {
+    if (descriptor === undefined || !/^[3-9]$/.test(descriptor)) return undefined;
+    const fd = Number(descriptor);
+    const found = this.#groups.flat().findLast((r) => r.fd === fd) ?? this.#descriptors.get(fd);
+    if (found === undefined) return undefined;
+    let out = this.#outputs.get(found);
+    if (out === undefined) this.#outputs.set(found, (out = { ...found, fd: 1 }));
+    return out;
   }
 
   // ---- words

@@ -1,6 +1,6 @@
 /** What commands test: `[ … ]`, `[[ … ]]`, `test`, `((…))`, `grep`, and the conditions under which a command runs. */
 import type { Arg, Flow, Frame, Invocation } from "./program.js";
-import { isPath, literal, patternMatches, type Text } from "./text.js";
+import { inDirectory, isPath, literal, patternMatches, type Text } from "./text.js";
 
 export type Test =
   /** `-f`, `-e`, `-s`, `-r`, … */
@@ -341,7 +341,7 @@ export function readsFile(invocation: Invocation, path: string): "yes" | "no" | 
     if (found === "maybe") answer = "maybe";
     return found === "yes";
   };
-  for (const arg of filesOf(invocation)) if (see(arg)) return "yes";
+  for (const arg of filesOf(invocation)) if (see(inDirectory(arg, invocation.directory))) return "yes";
   for (const redirect of invocation.redirects) {
     if (redirect.op === "<" && redirect.target !== undefined && see(redirect.target)) return "yes";
   }

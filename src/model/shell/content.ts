@@ -1,7 +1,7 @@
 /** What a file holds when a script is done. */
 import { type Guard, guardsOf } from "./conditions.js";
 import { editsOf, editsPath, type FileEdit } from "./edits.js";
-import { type Content, edited } from "./output.js";
+import { type Content, edited, type Segment, UNKNOWN_CONTENT } from "./output.js";
 import type { RedirectFact, ShellProgram } from "./program.js";
 import { baseName, directoryOf, isPath, sameText, show, type Text } from "./text.js";
 
@@ -33,8 +33,25 @@ const MAX_SEGMENTS = 2000;
  */
 export function contentOf(program: ShellProgram, path: string): FileContent {
   const files = new Map<string, { text: Text; variants: Variant[]; added: FileEdit[] }>();
+  const keyOf = (text: Text) => (text.known === undefined ? `?${show(text)}` : text.known.replace(/\/+/g, "/"));
+  /** `cat tmp more > file`: what the script wrote to a file that it takes again. */
+  const taken = (content: Content): Content => {
+    if (!content?.some((segment) => segment.kind === "file" && written(segment.path).length > 0)) return content;
+    const out: Segment[] = [];
+    for (const segment of content) {
+      const variants = segment.kind === "file" ? written(segment.path) : [];
+      if (variants.length === 0) out.push(segment);
+      else if (variants.length > 1 || variants[0]!.content === undefined) return UNKNOWN_CONTENT;
+      else {
+        const inner = edited(variants[0]!.content, segment.edits)!;
+        out.push(...inner.map((one) => ({ ...one, guards: union(one.guards, segment.guards) })));
+      }
+    }
+    return out;
+  };
+  const written = (text: Text): readonly Variant[] => files.get(keyOf(text))?.variants ?? [];
   const fileAt = (text: Text) => {
-    const key = text.known === undefined ? `?${show(text)}` : text.known.replace(/\/+/g, "/");
+    const key = keyOf(text);
     let file = files.get(key);
     if (file === undefined) files.set(key, (file = { text, variants: [], added: [] }));
     return file;
@@ -46,7 +63,11 @@ export function contentOf(program: ShellProgram, path: string): FileContent {
     const guards = guardsOf(invocation).filter((guard) => guard.kind !== "loop");
     for (const edit of editsOf(invocation)) {
       const target = edit.inside !== undefined && isPath(edit.inside, path) === "yes" ? edit.inside : edit.target;
-      if (edit.target.known === undefined && editsPath(edit, path) === "maybe" && !sameName(edit.target, path)) {
+      const open =
+        edit.target.known === undefined
+          ? editsPath(edit, path) === "maybe" && !sameName(edit.target, path)
+          : isPath(edit.target, path) === "maybe";
+      if (open) {
         complete = false;
         continue;
       }
@@ -63,15 +84,12 @@ export function contentOf(program: ShellProgram, path: string): FileContent {
         case "link":
         case "touch": {
           if (kind === "touch" && file.variants.length > 0) break;
-          const source = edit.sources[0];
-          const known =
-            source === undefined
-              ? undefined
-              : files.get(source.known === undefined ? `?${show(source)}` : source.known.replace(/\/+/g, "/"));
+          const source = edit.sources[0] ?? onlyFile(edit.content);
+          const known = source === undefined ? [] : written(source);
           const made: Variant[] =
-            known !== undefined && known.variants.length > 0
-              ? known.variants.map((variant) => ({ ...variant, guards: union(variant.guards, guards), from: edit }))
-              : [{ content: edit.content, guards, from: edit }];
+            known.length > 0
+              ? known.map((variant) => ({ ...variant, guards: union(variant.guards, guards), from: edit }))
+              : [{ content: taken(edit.content), guards, from: edit }];
           const kept = file.variants.filter((variant) => !includes(variant.guards, guards));
           file.variants = [...kept, ...made].slice(-MAX_VARIANTS);
           if (kept.length + made.length > MAX_VARIANTS) complete = false;
@@ -81,7 +99,7 @@ export function contentOf(program: ShellProgram, path: string): FileContent {
         case "append":
           if (file.variants.length === 0) file.added.push(edit);
           file.variants = file.variants.map((variant) => {
-            const extra = edit.content;
+            const extra = taken(edit.content);
             if (variant.content === undefined || extra === undefined || variant.content.length > MAX_SEGMENTS)
               return { ...variant, content: undefined };
             const own = beyond(guards, variant.guards);
@@ -116,6 +134,12 @@ export function contentOf(program: ShellProgram, path: string): FileContent {
     }
   }
   return { variants, added, complete };
+}
+
+/** `cat file > other` is a copy. */
+function onlyFile(content: Content): Text | undefined {
+  const [first] = content ?? [];
+  return content?.length === 1 && first?.kind === "file" && first.edits.length === 0 ? first.path : undefined;
 }
 
 /** A text with holes that is used for one file all over a script, and is not `path`: `"$tmp"` of `mktemp`. */

@@ -21,7 +21,18 @@ import { grepOf, readsFile, somePart, type Test, testOf } from "./conditions.js"
 import { editsOf, editsPath, type FileEdit } from "./edits.js";
 import { type Domain, type End, interpret, type Step } from "./interpret.js";
 import type { Invocation, ShellProgram } from "./program.js";
-import { cleanPath, directoryOf, isPath, literal, type Piece, runsOf, SHELL, show, type Text } from "./text.js";
+import {
+  cleanPath,
+  directoryOf,
+  inDirectory,
+  isPath,
+  literal,
+  type Piece,
+  runsOf,
+  SHELL,
+  show,
+  type Text,
+} from "./text.js";
 
 /** true, false, or undefined: not decided. */
 export type Verdict = boolean | undefined;
@@ -133,7 +144,7 @@ class Scenario implements Domain<State> {
     if (FALLIBLE.has(invocation.name)) return both(state);
     if (
       !HARMLESS.has(invocation.name) &&
-      invocation.command.slice(1).some((arg) => isPath(arg, this.#path) === "yes")
+      invocation.command.slice(1).some((arg) => isPath(inDirectory(arg, invocation.directory), this.#path) === "yes")
     ) {
       return SERVERS.test(invocation.name) ? both(state) : this.#blind(`\`${invocation.name}\` gets the file`, state);
     }
@@ -153,7 +164,7 @@ class Scenario implements Domain<State> {
   }
 
   #test(invocation: Invocation, test: Test, state: State, resolve: (text: Text) => Text): Step<State>[] {
-    const answer = this.#decide(test, state, resolve);
+    const answer = this.#decide(test, state, (text) => inDirectory(resolve(text), invocation.directory));
     if (typeof answer === "boolean") return [{ state, ok: answer }];
     if (answer === "open") return both(state);
     return either(
@@ -475,8 +486,9 @@ function checkedPatterns(program: ShellProgram, path: string): string[] {
 
 /** Whether the program tests what the file holds: `-s`, or a grep in it. */
 function looksInside(program: ShellProgram, path: string): boolean {
-  const isSize = (test: Test): boolean => test.kind === "file" && test.op === "-s" && isPath(test.path, path) === "yes";
   return program.invocations.some((invocation) => {
+    const isSize = (part: Test): boolean =>
+      part.kind === "file" && part.op === "-s" && isPath(inDirectory(part.path, invocation.directory), path) === "yes";
     const test = testOf(invocation);
     if (test !== undefined) return somePart(test, isSize);
     return grepOf(invocation) !== undefined && readsFile(invocation, path) === "yes";

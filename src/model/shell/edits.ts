@@ -3,7 +3,7 @@ import { options } from "./options.js";
 import { type Content, fileSegment, inputOf, NOTHING, outputOf, type TextEdit, UNKNOWN_CONTENT } from "./output.js";
 import type { Arg, Invocation, ShellProgram } from "./program.js";
 import { sedCall } from "./sed.js";
-import { type Hole, isPath, makeText, type Piece, show, type Text } from "./text.js";
+import { type Hole, inDirectory, isPath, makeText, type Piece, show, type Text } from "./text.js";
 
 /**
  * `write` replaces a file in place, `move` renames over it, `edit` changes it, `touch` creates it empty when it is not
@@ -36,11 +36,12 @@ export function editsPath(edit: FileEdit, path: string): "yes" | "no" | "maybe" 
 /** The edits that a command makes, in order. Directories, modes and owners are not edits. */
 export function editsOf(invocation: Invocation): FileEdit[] {
   const out: FileEdit[] = [];
-  const add = (kind: EditKind, target: Text, more: Partial<FileEdit> = {}): void => {
-    if (isDevice(target)) return;
+  const { directory } = invocation;
+  const add = (kind: EditKind, written: Text, more: Partial<FileEdit> = {}): void => {
+    if (isDevice(written)) return;
     out.push({
       kind,
-      target,
+      target: inDirectory(written, directory),
       inside: undefined,
       sources: [],
       noClobber: false,
@@ -50,12 +51,15 @@ export function editsOf(invocation: Invocation): FileEdit[] {
       ...more,
     });
   };
+  // after `exec > file` all that follows writes there
+  const output = (): Content =>
+    invocation.words.length === 1 && invocation.words[0]!.known === "exec" ? UNKNOWN_CONTENT : outputOf(invocation);
   for (const redirect of invocation.redirects) {
     const { target } = redirect;
     if (target === undefined || (redirect.fd !== 1 && !redirect.op.startsWith("&"))) continue;
     if (redirect.op === ">" || redirect.op === ">|" || redirect.op === "&>")
-      add("write", target, { content: outputOf(invocation) });
-    else if (redirect.op === ">>" || redirect.op === "&>>") add("append", target, { content: outputOf(invocation) });
+      add("write", target, { content: output() });
+    else if (redirect.op === ">>" || redirect.op === "&>>") add("append", target, { content: output() });
   }
   const { command } = invocation;
   switch (invocation.name) {
@@ -192,9 +196,13 @@ function transfers(
     sources.some(split) ||
     (target.known ?? show(target)).endsWith("/");
   for (const source of sources) {
-    const content: Content = kind === "link" ? UNKNOWN_CONTENT : [fileSegment(source)];
-    const more = { sources: [source], noClobber, content };
-    const inside = flags.has("T") || flags.has("--no-target-directory") ? undefined : childOf(target, source);
+    const from = inDirectory(source, invocation.directory);
+    const content: Content = kind === "link" ? UNKNOWN_CONTENT : [fileSegment(from)];
+    const more = { sources: [from], noClobber, content };
+    const inside =
+      flags.has("T") || flags.has("--no-target-directory")
+        ? undefined
+        : inDirectory(childOf(target, source), invocation.directory);
     if (isDirectory) {
       if (inside !== undefined) add(kind, inside, more);
     } else add(kind, target, { ...more, inside });

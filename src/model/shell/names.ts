@@ -40,6 +40,7 @@ export function assignedByBuiltin(name: string, words: readonly Word[]): string[
   if (name === "read" || name === "mapfile" || name === "readarray") return names(args);
   if (name === "getopts") return [...names(args.slice(1, 2)), "OPTARG", "OPTIND"];
   if (name === "printf" && args[0] === "-v") return names(args.slice(1, 2));
+  if (name === "cd" || name === "pushd" || name === "popd") return ["PWD"];
   if (name === "let") return args.flatMap(assignedInArithmetic);
   if (name === "unset") return names(args);
   if (ASSIGNING.has(name)) return words.slice(1).flatMap((word) => assignmentName(word) ?? []);

@@ -3,7 +3,7 @@ import type { Guard } from "./conditions.js";
 import { options } from "./options.js";
 import type { Arg, Invocation, Line, RedirectFact } from "./program.js";
 import { type SedCommand, sedCall } from "./sed.js";
-import { makeText, type Piece, type Text } from "./text.js";
+import { inDirectory, makeText, type Piece, type Text } from "./text.js";
 
 /**
  * What is done to the text of a segment, in order; `envsubst` replaces `$NAME` and `${NAME}`. `guards`: only under these
@@ -29,6 +29,11 @@ export const NOTHING: Content = [];
 
 function linesSegment(lines: readonly Line[]): Segment {
   return { kind: "lines", lines, edits: [], guards: [] };
+}
+
+/** A file that a command names. */
+function operandSegment({ directory }: Invocation, path: Text): Segment {
+  return fileSegment(inDirectory(path, directory));
 }
 
 export function fileSegment(path: Text): Segment {
@@ -67,7 +72,7 @@ export function outputOf(invocation: Invocation, depth = 0): Content {
           const input = inputOf(invocation, depth);
           if (input === undefined) return UNKNOWN_CONTENT;
           segments.push(...input);
-        } else segments.push(fileSegment(operand));
+        } else segments.push(operandSegment(invocation, operand));
       }
       return segments;
     }
@@ -78,7 +83,12 @@ export function outputOf(invocation: Invocation, depth = 0): Content {
     case "sed": {
       const call = sedCall(command);
       if (call.inPlace || call.quiet) return UNKNOWN_CONTENT;
-      return edited(call.files.length === 0 ? inputOf(invocation, depth) : call.files.map(fileSegment), call.commands);
+      return edited(
+        call.files.length === 0
+          ? inputOf(invocation, depth)
+          : call.files.map((file) => operandSegment(invocation, file)),
+        call.commands,
+      );
     }
     case "grep":
       return command.some((arg) => /^-[a-zA-Z]*q/.test(arg.known ?? "")) ? NOTHING : UNKNOWN_CONTENT;

@@ -23,6 +23,8 @@ export interface CommandWord {
 export interface ShellOptions {
   /** An environment variable at the start: its text, null when it is certainly not set, undefined when unknown. */
   readonly env?: (name: string) => string | null | undefined;
+  /** The working directory at the start, an absolute path. */
+  readonly directory?: string | undefined;
   /** Whether `$(NAME)` is a variable that the kubelet expands. Default: no name, in a script; any upper-case name, in a command. */
   readonly kubelet?: (name: string) => boolean;
   /** The script at a path in the container (a mounted ConfigMap), for `sh path` and `. path`. */
@@ -85,6 +87,8 @@ export interface Invocation {
   /** `REDISCLI_AUTH`, `VALKEYCLI_AUTH` and `KUBECONFIG`, where the script set them before. */
   readonly exported: ReadonlyMap<string, Text>;
   readonly place: Place;
+  /** Where it runs, an absolute path: relative names are below it. undefined: not known. */
+  readonly directory: string | undefined;
   /** From the outermost construct to the command. */
   readonly frames: readonly Frame[];
   /** The innermost function that it stands in. */

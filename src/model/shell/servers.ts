@@ -1,7 +1,7 @@
 /** Starts of servers and Sentinels. */
 import type { Arg, Invocation, ShellProgram } from "./program.js";
 import { isOpen } from "./redis.js";
-import { literal } from "./text.js";
+import { inDirectory, literal } from "./text.js";
 
 /** Base names of the server programs. */
 export const SERVER = /^(?:redis|valkey|keydb)-(server|sentinel)$/;
@@ -48,7 +48,7 @@ export function serverStart(invocation: Invocation, imagePrefix = false): Server
   const first = command[0];
   if (first !== undefined && first.known === undefined && isOpen(first)) uncertain = true;
   else if (first !== undefined && !(first.known ?? "x").startsWith("-")) {
-    config = first;
+    config = inDirectory(first, invocation.directory);
     at = 1;
   } else if (first?.known === "-") at = 1;
   const overrides: { name: string; values: Arg[]; arg: Arg }[] = [];

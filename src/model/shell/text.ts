@@ -1,4 +1,5 @@
 /** Texts that a script makes: known characters and holes whose content only a run decides. */
+import { normalizePath } from "../file-path.js";
 import type { Invocation } from "./program.js";
 
 /**
@@ -155,13 +156,40 @@ export function cleanPath(path: string): string {
   return (absolute ? "/" : "") + steps.join("/");
 }
 
-/** Whether a text can name the file `path`. */
+/** Whether it begins as a name that is looked up from the working directory. */
+function isRelative(text: Text): boolean {
+  const first = text.pieces[0];
+  return typeof first === "string" && !first.startsWith("/");
+}
+
+/** A file's name as seen from `/`; one that is relative to a directory that is not known stays as it is. */
+export function inDirectory<T extends Text>(text: T, directory: string | undefined): T {
+  if (directory === undefined || !isRelative(text) || text.known === "-") return text;
+  if (text.known !== undefined) return { ...text, ...literal(normalizePath(`${directory}/${text.known}`)) };
+  const [first, ...rest] = text.pieces;
+  return {
+    ...text,
+    ...makeText([normalizePath(`${directory}/`), "/", (first as string).replace(/^(?:\.\/)+/, ""), ...rest]),
+  };
+}
+
+/** Whether a text can name the file `path`, an absolute one. */
 export function isPath(text: Text, path: string): "yes" | "no" | "maybe" {
+  // which directory a relative name starts from is not known
+  if (isRelative(text) && path.startsWith("/")) return endsLike(text, cleanPath(path)) ? "maybe" : "no";
   if (text.known !== undefined) return cleanPath(text.known) === cleanPath(path) ? "yes" : "no";
   return matches(
     makeText(text.pieces.map((piece) => (typeof piece === "string" ? piece.replace(/\/+/g, "/") : piece))),
     cleanPath(path),
   );
+}
+
+/** Whether a path can end with a relative name. */
+function endsLike(text: Text, path: string): boolean {
+  const [first, ...rest] = text.pieces;
+  const name = cleanPath(first as string).replace(/^(?:\.\.\/)+/, "");
+  const tail = makeText([{ kind: "other" }, `/${name}`, ...rest]);
+  return text.known !== "." && text.known !== ".." && matches(tail, path) !== "no";
 }
 
 /** The directory of a path text; undefined when even that is unknown. A hole behind the last slash is taken to hold no slash. */

@@ -8,10 +8,12 @@ import type { Command } from "../kubernetes/container-parts.js";
 import type { Place } from "../place.js";
 import type { Server } from "../plane.js";
 import {
+  baseName,
   type Content,
   contentOf,
   type FileEdit,
   guardsOf,
+  SHELL,
   type ShellProgram,
   serverStarts,
   show,
@@ -26,7 +28,7 @@ import type { ServerInputs } from "./deployment.js";
 const SERVER = /(?:^|\/)(?:redis|valkey)-(?:server|sentinel)$/;
 
 export function serverInputs(server: Server, contract: Contract): ServerInputs {
-  return { edits: scriptEdits(server, contract), arguments: commandArguments(server) };
+  return { edits: scriptEdits(server, contract), arguments: commandArguments(server, contract) };
 }
 
 // kept, so that a configuration that is loaded with the same ones need not be loaded again
@@ -36,14 +38,53 @@ const argumentsOf = new WeakMap<
 >();
 const editsOf = new WeakMap<ShellProgram, Map<string, readonly ConfEdit[]>>();
 
-function commandArguments(server: Server): readonly ConfArgument[] {
+function commandArguments(server: Server, contract: Contract): readonly ConfArgument[] {
   const command = server.plane.container?.entrypoint;
   if (command === undefined) return [];
+  if (startsInScript(command)) return scriptArguments(contract.shell.program(command));
   const kept = argumentsOf.get(command.lists[0]!);
   if (kept !== undefined && isSameCommand(kept.command, command)) return kept.args;
   const args = readArguments(command);
   argumentsOf.set(command.lists[0]!, { command, args });
   return args;
+}
+
+/** No word of the manifest is the server: a script starts it. */
+function startsInScript({ explicit, words }: Command): boolean {
+  if (words.some((w) => SERVER.test(w.text))) return false;
+  const first = words[0]?.text ?? "";
+  return explicit || SHELL.test(baseName(first));
+}
+
+const scriptedArguments = new WeakMap<ShellProgram, readonly ConfArgument[]>();
+
+/** The words behind the server's name, where the script starts one server and its words are known to be what they are. */
+function scriptArguments(program: ShellProgram): readonly ConfArgument[] {
+  let args = scriptedArguments.get(program);
+  if (args === undefined) scriptedArguments.set(program, (args = readScriptArguments(program)));
+  return args;
+}
+
+function readScriptArguments(program: ShellProgram): readonly ConfArgument[] {
+  const starts = serverStarts(program);
+  const [start] = starts;
+  if (start === undefined || starts.length > 1 || start.uncertain || !start.invocation.reached) return [];
+  const words = start.invocation.command.slice(1);
+  // what a substitution prints looks like no placeholder
+  const plain = words.every((w) => w.pieces.every((p) => typeof p === "string" || p.kind === "variable"));
+  return plain ? words.map((w) => placedWord(show(w), w.place)) : [];
+}
+
+/** Options of starts whose words are not read one by one: each may hold or not. */
+function openOptions(program: ShellProgram, place: Place): ConfEdit[] {
+  if (scriptArguments(program).length > 0) return [];
+  const out: ConfEdit[] = [];
+  for (const { overrides, uncertain } of serverStarts(program)) {
+    if (uncertain) out.push(unknownAt(place));
+    else if (overrides.length > 0)
+      out.push(unknownAt(place, { directives: overrides.map((o) => o.name), conditional: true }));
+  }
+  return out;
 }
 
 function readArguments(command: Command): ConfArgument[] {
@@ -62,16 +103,21 @@ function scriptEdits(server: Server, contract: Contract): ConfEdit[] {
   const program = contract.shell.program(command);
   const home = configHome(server.plane, contract);
   if (home === undefined) {
-    // a start script whose server start is not understood may write any configuration
-    const understood = serverStarts(program, !command.explicit).length > 0 && program.complete;
+    // a start that is not understood may write any configuration, and read it from anywhere
+    const starts = serverStarts(program, !command.explicit);
+    const understood = program.complete && starts.length > 0 && starts.every((s) => s.config === undefined);
     return understood ? [] : [unknownAt(command.place)];
   }
   const out: ConfEdit[] = [];
+  if (startsInScript(command)) out.push(...openOptions(program, command.place));
   for (const other of workload.containers) {
     const own = other.entrypoint;
     if (own === undefined || (other.kind !== "init" && other !== container)) continue;
     const path = pathIn(other, container, home.mount, home.path);
     if (path !== undefined) out.push(...editsOfProgram(contract.shell.program(own), path, own.place));
+    // written by that name where the server does not see it: what it reads instead is not known
+    else if (editsOfProgram(contract.shell.program(own), home.path, own.place).length > 0)
+      out.push(unknownAt(own.place));
   }
   return out;
 }

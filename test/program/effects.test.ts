@@ -198,7 +198,13 @@ describe("keys and where they come from", () => {
     const effects = analyse(
       "for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end\nredis.call('UNLINK', unpack(KEYS))\nfor i = 1, 3 do redis.call('GET', KEYS[i]) end",
     );
-    expect(keys(effects)).toEqual(["del W keys:<keys?>", "unlink W keys:<keys?>*", "get R keys:<keys?>"]);
+    expect(keys(effects)).toEqual([
+      "del W keys:<keys?>",
+      "unlink W keys:<keys?>*",
+      "get R keys:<keys1>",
+      "get R keys:<keys2>",
+      "get R keys:<keys3>",
+    ]);
     const input = effects.inputs("keys");
     expect([input.max, input.dynamic.length, input.whole.length, input.length.length]).toEqual([3, 1, 1, 1]);
   });
@@ -475,6 +481,10 @@ describe("time to live", () => {
       "for i = 1, #KEYS do redis.call('HSET', KEYS[i], 'f', 1) end\nfor i = 1, #KEYS do redis.call('EXPIRE', KEYS[i], 9) end",
     ],
     [
+      "names made of each key",
+      "redis.call('HSET', KEYS[1] .. ':x', 'f', 1)\nfor _, k in ipairs(KEYS) do redis.call('EXPIRE', k .. ':x', 9) end",
+    ],
+    [
       "the same name built twice",
       "redis.call('HSET', KEYS[1] .. ':x', 'f', 1)\nredis.call('EXPIRE', KEYS[1] .. ':x', 9)",
     ],
@@ -517,10 +527,42 @@ describe("time to live", () => {
       "local n = redis.call('INCR', KEYS[1])\nif n == 2 then redis.call('EXPIRE', KEYS[1], 9) end",
       ["incr@1"],
     ],
+    [
+      "what is written after the expiry in a loop over KEYS",
+      "for _, k in ipairs(KEYS) do redis.call('EXPIRE', k, 9) redis.call('SET', KEYS[1], 1) end",
+      ["set@1"],
+    ],
     ["options from ARGV are unclear", "redis.call('SET', KEYS[1], 'v', ARGV[1], ARGV[2])", ["set@1?"]],
     ["an unknown call is unclear", "redis.call('HSET', KEYS[1], 'f', 1)\nhelper(KEYS[1])", ["hset@1?"]],
   ])("missing: %s", (_, text, expected) => {
     expect(missing(text)).toEqual(expected);
+  });
+
+  it.each([
+    "for _, k in ipairs(KEYS) do redis.call('EXPIRE', k, 9) end",
+    "for i = 1, #KEYS do redis.call('EXPIRE', KEYS[i], 9) end",
+    "for i = 1, 2 do redis.call('EXPIRE', KEYS[i], 9) end",
+    "for i = 2, 1, -1 do redis.call('EXPIRE', KEYS[i], 9) end",
+    "for _, k in ipairs({ KEYS[1], KEYS[2] }) do redis.call('EXPIRE', k, 9) end",
+    "for _, k in pairs({ a = KEYS[1], b = KEYS[2] }) do redis.call('EXPIRE', k, 9) end",
+    "local all = { KEYS[1], KEYS[2] }\nfor i = 1, #all do redis.call('EXPIRE', all[i], 9) end",
+    "for i = 1, 12 do redis.call('EXPIRE', KEYS[i], 9) end",
+  ])("covered by a loop: %s", (loop) => {
+    expect(missing(`redis.call('HSET', KEYS[1], 'f', 1)\nredis.call('SADD', KEYS[2], 'm')\n${loop}`)).toEqual([]);
+  });
+
+  it.each([
+    "for i = 2, #KEYS do redis.call('EXPIRE', KEYS[i], 9) end",
+    "for i = 2, 3 do redis.call('EXPIRE', KEYS[i], 9) end",
+    "for i = 2, 12 do redis.call('EXPIRE', KEYS[i], 9) end",
+    "for i = 1, #ARGV do redis.call('EXPIRE', KEYS[i], 9) end",
+    "for _, k in ipairs(KEYS) do if k == ARGV[1] then redis.call('EXPIRE', k, 9) end end",
+    "for _, k in ipairs(KEYS) do if k == ARGV[1] then break end redis.call('EXPIRE', k, 9) end",
+    "for i = 1, 3 do if ARGV[i] == 'x' then break end redis.call('EXPIRE', KEYS[i], 9) end",
+    "for _, k in ipairs({ KEYS[2], KEYS[3] }) do redis.call('EXPIRE', k, 9) end",
+    "for _, k in ipairs(KEYS) do redis.call('EXPIRE', k .. ':x', 9) end",
+  ])("missing in a loop: %s", (loop) => {
+    expect(missing(`redis.call('HSET', KEYS[1], 'f', 1)\n${loop}`)).toEqual(["hset@1"]);
   });
 
   it("a bound is what the script enforces", () => {

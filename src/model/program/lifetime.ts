@@ -103,6 +103,26 @@ export class Lifetimes {
     return key !== undefined && mentions(key, part);
   }
 
+  /** Keys named with the entry of KEYS that a loop over them has, which end every pass with a time to live. */
+  covered(entry: Term): readonly Term[] {
+    const out: Term[] = [];
+    for (const [key, cell] of this.#cells) {
+      const { expires, pending } = cell.value as KeyState;
+      if (expires && pending.length === 0 && mentions(key, entry)) out.push(key);
+    }
+    return out;
+  }
+
+  /** A loop has given every key like `like` a time to live: what was written before the call of that order is covered. */
+  cover(like: Term, before: number): void {
+    for (const [key, cell] of this.#cells) {
+      if (!isEntryOf(key, like)) continue;
+      const state = cell.value as KeyState;
+      const pending = state.pending.filter((p) => p.call.order >= before);
+      this.#tracker.set(cell, withState(state, { pending, expires: pending.length === 0 }));
+    }
+  }
+
   #update(key: Term, change: (state: KeyState) => KeyState): void {
     const cell = this.#cell(key);
     const before = cell.value as KeyState;
@@ -331,6 +351,21 @@ export class Lifetimes {
       return withState(s, { pending, exists: true });
     });
   }
+}
+
+/** Whether a name is `like` with one entry of KEYS in the place of the one that a loop over all of them has. */
+function isEntryOf(name: Term, like: Term): boolean {
+  const [n, l] = [base(name), base(like)];
+  if (n === l) return true;
+  if (n.kind === "concat" && l.kind === "concat")
+    return n.parts.length === l.parts.length && n.parts.every((p, i) => isEntryOf(p, l.parts[i]!));
+  if (n.kind !== "slot" || l.kind !== "slot" || n.table !== l.table || l.index.kind !== "range") return false;
+  const { from, to, step } = l.index;
+  const all = to.kind === "length" && to.of.kind === "slots" && to.of.table === l.table;
+  const one = step.kind === "literal" && step.value === 1;
+  const index = n.index.kind === "literal" ? Number(n.index.value) : Number.NaN;
+  if (!one || from.kind !== "literal" || !(index >= Number(from.value))) return false;
+  return all || (to.kind === "literal" && index <= Number(to.value));
 }
 
 function withState(s: KeyState, part: Partial<KeyState>): KeyState {

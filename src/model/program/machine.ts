@@ -42,6 +42,7 @@ import {
   mentions,
   PENDING,
   Site,
+  type TableRef,
   type TableState,
   type Term,
   Terms,
@@ -121,6 +122,9 @@ const MAX_INLINE = 40;
 const MAX_DEPTH = 420;
 const MAX_ITEMS = 256;
 const MAX_FACTS = 300;
+/** Loops of few known passes are run pass by pass; nested ones that make more passes together are not. */
+const MAX_PASSES = 8;
+const MAX_NESTED_PASSES = 24;
 
 export class Machine {
   readonly terms = new Terms();
@@ -151,6 +155,8 @@ export class Machine {
   #depth = 0;
   #exhausted = false;
   #guarded = 0;
+  /** Passes of the known loops around, multiplied. */
+  #nested = 1;
   readonly #maxSteps: number;
   readonly #activations: Activation[] = [];
   readonly #protected: Activation[] = [];
@@ -834,9 +840,46 @@ export class Machine {
       runs = up ? Number(a.value) <= Number(b.value) : Number(a.value) >= Number(b.value);
     }
     if (runs === false) return true;
-    s.variable.cell = new Cell(variable, "variable");
     this.#loop("number", s.range, from, to);
+    const by = step.kind === "literal" ? Number(step.value) : Number.NaN;
+    const passes = runs ? Math.floor((literalNumber(b) - literalNumber(a)) / by) + 1 : Number.NaN;
+    if (this.#isFew(passes)) {
+      return this.#passes(s.body, passes, (i) => {
+        s.variable.cell = new Cell(this.terms.literal(literalNumber(a) + i * by), "variable");
+      });
+    }
+    s.variable.cell = new Cell(variable, "variable");
     return this.#each(s.writes, s.body, runs === true, variable);
+  }
+
+  #isFew(passes: number): boolean {
+    return passes >= 1 && passes <= MAX_PASSES && passes * this.#nested <= MAX_NESTED_PASSES;
+  }
+
+  /** Runs a loop of known passes, one after the other. */
+  #passes(body: readonly Stat[], passes: number, bind: (pass: number) => void): boolean {
+    const start = this.facts;
+    const first = this.#trail.length;
+    const breaks: { outcomes: Outcome[]; mark: number } = { outcomes: [], mark: first };
+    this.#open++;
+    this.#breaks.push(breaks);
+    this.#nested *= passes;
+    let live = true;
+    for (let i = 0; i < passes && live; i++) {
+      bind(i);
+      live = this.#block(body);
+    }
+    this.#nested /= passes;
+    this.#breaks.pop();
+    this.#open--;
+    this.#loops.pop();
+    const { outcomes } = breaks;
+    if (live && outcomes.length === 0) return true;
+    if (live) outcomes.unshift(this.#capture(first, NOTHING));
+    this.#undo(first);
+    this.#setFacts(start);
+    this.#join(outcomes);
+    return !this.#dead;
   }
 
   /** Runs a for loop's body once; a pass need not happen unless `runs`. */
@@ -850,7 +893,9 @@ export class Machine {
     const exits: Outcome[] = [];
     const mark = this.#trail.length;
     const before = this.#trail.length;
+    const earlier = this.calls.length;
     let always: Fact[] = [];
+    let covered: readonly Term[] = [];
     const ended = this.#block(body);
     this.#endPass(entered, ended);
     if (ended) {
@@ -859,6 +904,7 @@ export class Machine {
       // What holds at the end of a pass about its own element holds for all of them after the loop.
       if (breaks.outcomes.length === 0) {
         always = since(this.facts, start).filter((f) => mentions(f.term, variable)) as Fact[];
+        covered = this.lifetimes.covered(variable);
       }
     }
     let untouched: Outcome | undefined;
@@ -883,6 +929,7 @@ export class Machine {
     if (untouched !== undefined) exits.push(untouched);
     this.#join(exits.concat(breaks.outcomes));
     for (let i = always.length - 1; i >= 0; i--) this.#hold(always[i]!);
+    for (const key of covered) this.lifetimes.cover(key, earlier);
     return !this.#dead;
   }
 
@@ -895,6 +942,21 @@ export class Machine {
     let key: Term | undefined;
     let value: Term | undefined;
     const { terms } = this;
+    let known: readonly (readonly [string | number, Term])[] = [];
+    if (subject?.kind === "table" && iterator?.kind === "native") {
+      // The order of `pairs` is not known: a value that passes hand on may be of any of them.
+      known = knownEntries(subject, iterator.name, s.writes.assigned.length === 0);
+    }
+    if (this.#isFew(known.length)) {
+      this.#loop("each", s.range, undefined, terms.length(subject!));
+      return this.#passes(s.body, known.length, (i) => {
+        const [name, entry] = known[i]!;
+        for (let k = 0; k < s.variables.length; k++) {
+          const term = k === 0 ? terms.literal(name) : k === 1 ? entry : terms.nil;
+          s.variables[k]!.cell = new Cell(term, "variable");
+        }
+      });
+    }
     if (iterator?.kind === "native" && subject !== undefined && iterator.name !== "gmatch") {
       const index = terms.range(
         terms.one,
@@ -1678,6 +1740,29 @@ function isText(term: Term, depth = 0): boolean {
   }
   if (term.kind === "or" || term.kind === "and") return isText(term.left, depth + 1) && isText(term.right, depth + 1);
   return typeOf(term) === "string";
+}
+
+function literalNumber(term: Term): number {
+  return term.kind === "literal" ? Number(term.value) : Number.NaN;
+}
+
+/** What `ipairs` or `pairs` of a table gives, pass by pass; none where an entry is not known or may be nil, which ends it. */
+function knownEntries(
+  table: TableRef,
+  iterator: string,
+  anyOrder: boolean,
+): readonly (readonly [string | number, Term])[] {
+  const { items, fields, open } = table.cell.value as TableState;
+  const whole = iterator === "pairs" && anyOrder;
+  if (open !== undefined || (iterator !== "ipairs" && !whole)) return [];
+  const out: (readonly [string | number, Term])[] = items.map((item, i) => [i + 1, item] as const);
+  if (fields !== undefined && whole) {
+    for (const [name, field] of fields) {
+      if (name.startsWith("\0")) return [];
+      out.push([name, field]);
+    }
+  }
+  return out.every(([, entry]) => truth(entry) === true || entry.kind === "slot") ? out : [];
 }
 
 function choosy(term: Term): boolean {

@@ -18,10 +18,10 @@ function emptied({ term, holds }: Fact): Term | undefined {
   return is(left, op === "lt" ? 0 : 1) ? right : undefined;
 }
 
-/** What a loop counts up, sets or collects: a variable that it changes, or the length of a list. */
+/** What a loop counts up, sets or collects: a variable that it changes, the length of a list, or its first entry. */
 function isTally(term: Term, depth: number): boolean {
   const t = base(term);
-  if (t.kind === "length") return true;
+  if (t.kind === "length" || (t.kind === "compute" && t.name === "next")) return true;
   if (t.kind !== "choice" || depth > 4) return false;
   return t.loop || t.alternatives.some((a) => isTally(a.value, depth + 1));
 }

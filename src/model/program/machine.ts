@@ -44,6 +44,7 @@ import {
   Site,
   type TableRef,
   type TableState,
+  TEXT_REPLIES,
   type Term,
   Terms,
   truth,
@@ -122,6 +123,8 @@ const MAX_INLINE = 40;
 const MAX_DEPTH = 420;
 const MAX_ITEMS = 256;
 const MAX_FACTS = 300;
+/** So many facts of a branch are kept as what follows from its condition. */
+const MAX_FOLLOWS = 4;
 /** Loops of few known passes are run pass by pass; nested ones that make more passes together are not. */
 const MAX_PASSES = 8;
 const MAX_NESTED_PASSES = 24;
@@ -696,6 +699,9 @@ export class Machine {
     const start = this.facts;
     const first = this.#trail.length;
     const outcomes: Outcome[] = [];
+    const left: [condition: Term, site: Site][] = [];
+    /** None of the conditions so far. */
+    let none: Term = this.terms.true;
     this.#open++;
     let rest = true;
     for (let i = 0; i < s.conditions.length; i++) {
@@ -707,9 +713,18 @@ export class Machine {
       const site = this.site(s.conditions[i]!.range);
       const facts = this.facts;
       const mark = this.#trail.length;
-      if (this.assume(condition, true, site) && this.#block(s.bodies[i]!)) {
-        outcomes.push(this.#capture(first, NOTHING));
+      if (this.assume(condition, true, site)) {
+        const entered = this.facts;
+        const live = this.#block(s.bodies[i]!);
+        if (live) outcomes.push(this.#capture(first, NOTHING));
+        this.#leaves(
+          this.terms.both("and", none, condition, () => site),
+          site,
+          live ? entered : null,
+          left,
+        );
       }
+      none = this.terms.both("and", none, this.terms.not(condition), () => site);
       this.#undo(mark);
       this.#setFacts(facts);
       if (!this.assume(condition, false, site)) {
@@ -717,7 +732,10 @@ export class Machine {
         break;
       }
     }
-    if (rest && (s.otherwise === undefined || this.#block(s.otherwise))) {
+    const entered = this.facts;
+    const live = rest && (s.otherwise === undefined || this.#block(s.otherwise));
+    if (rest) this.#leaves(none, this.site(s.conditions.at(-1)!.range), live ? entered : null, left);
+    if (live) {
       if (outcomes.length === 0) {
         // The only way on is this one: the state stays as it is.
         this.#open--;
@@ -729,7 +747,24 @@ export class Machine {
     this.#undo(first);
     this.#setFacts(start);
     this.#join(outcomes);
-    return !this.#dead;
+    if (this.#dead) return false;
+    if (outcomes.length > 1) for (const [condition, site] of left) this.assume(condition, false, site);
+    return true;
+  }
+
+  /**
+   * Adds to `left` what holds on no path that goes on: the condition of a branch that ends, or, of one that goes on, that together
+   * with the opposite of what the branch learned: `if a then if b then return end end` leaves `not (a and b)`.
+   */
+  #leaves(condition: Term, site: Site, entered: Facts | undefined | null, left: [condition: Term, site: Site][]): void {
+    if (entered === null) {
+      left.push([condition, site]);
+      return;
+    }
+    for (const fact of since(this.facts, entered).slice(-MAX_FOLLOWS)) {
+      const otherwise = fact.holds ? this.terms.not(fact.term) : fact.term;
+      left.push([this.terms.both("and", condition, otherwise, () => site), site]);
+    }
   }
 
   #loop(kind: Loop["kind"], range: LuaRange, from: Term | undefined, to: Term | undefined): void {
@@ -1703,7 +1738,6 @@ const NUMBERS: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-const TEXTS: ReadonlySet<string> = new Set(["get", "hget", "getset", "getdel", "lindex", "lpop", "rpop", "zscore"]);
 
 /** The Lua type that a value has for certain when it is there at all. */
 function typeOf(term: Term): "number" | "string" | undefined {
@@ -1724,7 +1758,7 @@ function typeOf(term: Term): "number" | "string" | undefined {
       const { command, argv, open } = term.call;
       if (command === undefined || open !== undefined) return undefined;
       if (NUMBERS.has(command)) return command === "zadd" && term.call.has("INCR", 2) ? undefined : "number";
-      return TEXTS.has(command) && argv.length <= 3 ? "string" : undefined;
+      return TEXT_REPLIES.has(command) && argv.length <= 3 ? "string" : undefined;
     }
     default:
       return undefined;

@@ -2,7 +2,7 @@
 import type { Expr } from "./ir.js";
 import { LIBRARY } from "./library.js";
 import type { Machine, Multi } from "./machine.js";
-import { base, luaText, type Site, type TableState, type Term } from "./term.js";
+import { base, isBoolean, luaText, type Site, type TableState, type Term } from "./term.js";
 
 const SOURCES: ReadonlySet<string> = new Set(["loadstring", "load", "dofile", "loadfile", "require"]);
 /** Members that came with a server version; the rule for the minimum version looks them up. */
@@ -286,7 +286,7 @@ function typeName(m: Machine, term: Term): Term {
     case "convert":
       return term.to === "string" ? m.terms.literal("string") : m.terms.compute("type", [term]);
     default:
-      return m.terms.compute("type", [base(term)]);
+      return isBoolean(term) ? m.terms.literal("boolean") : m.terms.compute("type", [base(term)]);
   }
 }
 

@@ -346,11 +346,23 @@ export class Terms {
       // A missing value is false in a reply and nil in a table: both tests mean "not there".
       if (r.kind === "literal" && (r.value === null || r.value === false)) return this.not(l);
       if (l.kind === "literal" && (l.value === null || l.value === false)) return this.not(r);
+      const typed = this.#typed(l, r) ?? this.#typed(r, l);
+      if (typed !== undefined) return typed;
       if (r.kind === "literal" && r.value === true && isBoolean(l)) return l;
       if (l.kind === "literal" && l.value === true && isBoolean(r)) return r;
       if (l.kind === "literal" || (l.id > r.id && r.kind !== "literal")) return this.#compared(5, op, r, l);
     }
     return this.#compared(op === "eq" ? 5 : op === "lt" ? 6 : 7, op, l, r);
+  }
+
+  /** `type(x) == "string"` of what is a text or is not there asks whether it is there, `"boolean"` of a reply the opposite. */
+  #typed(side: Term, name: Term): Term | undefined {
+    const subject = side.kind === "compute" && side.name === "type" ? side.args[0] : undefined;
+    if (subject === undefined || name.kind !== "literal") return undefined;
+    const types = typesOf(subject);
+    if (types === undefined) return undefined;
+    if (name.value === types.there) return this.not(this.not(subject));
+    return name.value === types.missing ? this.not(subject) : this.false;
   }
 
   #compared(tag: number, op: Compare["op"], left: Term, right: Term): Term {
@@ -508,6 +520,37 @@ export function base(term: Term): Term {
   let at = term;
   while (at.kind === "convert") at = at.of;
   return at;
+}
+
+/** Commands whose answer is a text, or false where there is none. */
+export const TEXT_REPLIES: ReadonlySet<string> = new Set("get hget getset getdel lindex lpop rpop zscore".split(" "));
+
+/** The Lua types that a value has where it is there and where it is not; undefined: it may have others. */
+function typesOf(term: Term): { readonly there: string; readonly missing: string } | undefined {
+  switch (term.kind) {
+    case "slot":
+      return { there: "string", missing: "nil" };
+    case "convert":
+      return term.to === "number" ? { there: "number", missing: "nil" } : undefined;
+    case "reply":
+      return isTextReply(term.call) ? { there: "string", missing: "boolean" } : undefined;
+    case "item": {
+      const { of } = term;
+      // beyond the end of the list it is nil
+      const several = of.kind === "reply" && (of.call.command === "hmget" || of.call.command === "mget");
+      const index = term.key.kind === "literal" ? Number(term.key.value) : 0;
+      const first = several && of.call.command === "hmget" ? 2 : 1;
+      const within = several && of.call.open === undefined && index >= 1 && index + first <= of.call.argv.length;
+      return within && !of.call.guarded ? { there: "string", missing: "boolean" } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A call that answers one text or false for certain; a guarded one may answer an error, which is a table. */
+function isTextReply(call: Call): boolean {
+  return !call.guarded && call.open === undefined && TEXT_REPLIES.has(call.command ?? "") && call.argv.length <= 3;
 }
 
 export function isBoolean(term: Term): boolean {

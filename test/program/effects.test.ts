@@ -355,6 +355,20 @@ describe("guards", () => {
     expect(found).toEqual(["ARGV[1] equal reply(get)"]);
   });
 
+  it.each([
+    ["type(v) == 'string'", "true reply(get)"],
+    ["type(v) ~= 'string'", "false reply(get)"],
+    ["type(v) == 'boolean'", "false reply(get)"],
+    ["type(ARGV[1]) == 'nil'", "false ARGV[1]"],
+    ["type(tonumber(ARGV[1])) == 'number'", "true ARGV[1]"],
+    ["type(redis.pcall('GET', KEYS[1])) == 'string'", '"string" equal type(reply(get))'],
+  ])("types of what is there or not: %s", (condition, expected) => {
+    const effects = analyse(
+      `local v = redis.call('GET', KEYS[1])\nif ${condition} then redis.call('DEL', KEYS[1]) end`,
+    );
+    expect(guards(effects.calls.at(-1)!.guards)).toEqual([expected]);
+  });
+
   it("what changes in a loop is not taken for constant", () => {
     const effects = analyse(
       "local n = 0\nwhile n < 5 do\n  if n == 0 then redis.call('GET', KEYS[1]) end\n  if n == 3 then redis.call('DEL', KEYS[1]) end\n  n = n + 1\nend\nif n == 0 then redis.call('HGETALL', KEYS[1]) end",
@@ -492,6 +506,10 @@ describe("time to live", () => {
       "a condition asked twice",
       "local new = redis.call('EXISTS', KEYS[1]) == 0\nredis.call('HSET', KEYS[1], 'f', 1)\nif new then redis.call('EXPIRE', KEYS[1], 9) end",
     ],
+    ...["#out > 0", "next(out) ~= nil", "next(out)", "not (next(out) == nil)"].map((any): [string, string] => [
+      any,
+      `local out = {}\nwhile #out < 5 do\n  redis.call('ZADD', KEYS[1], 1, #out)\n  out[#out + 1] = 1\nend\nif ${any} then redis.call('EXPIRE', KEYS[1], 9) end`,
+    ]),
     ["only reads", "return redis.call('GET', KEYS[1])"],
   ])("covered: %s", (_, text) => {
     expect(missing(text)).toEqual([]);
@@ -587,6 +605,18 @@ describe("time to live", () => {
     ]);
   });
 
+  it.each([
+    ["if asked > left then asked = left end", "asked", 45000],
+    ["local life = asked\nif left < life then life = left end", "life", 45000],
+    ["local life = left\nif left >= asked then life = asked end", "life", 45000],
+    ["if asked < left then asked = left end", "asked", undefined],
+    ["", "asked > left and asked or left", undefined],
+    ["if asked ~= left then asked = left end", "asked", undefined],
+  ])("what is at most something bounded is bounded: %s %s", (before, time, expected) => {
+    const text = `local asked = tonumber(ARGV[1]) or 0\nif asked > 45000 then return 0 end\nlocal left = redis.call('PTTL', KEYS[2])\n${before}\nredis.call('PEXPIRE', KEYS[1], ${time})`;
+    expect(analyse(text).ttls.map((t) => t.max)).toEqual([expected]);
+  });
+
   it("a window that restarts on each hit", () => {
     const restarts = (text: string) => analyse(text).ttls.map((t) => t.restarts);
     expect(restarts("local n = redis.call('INCR', KEYS[1])\nredis.call('EXPIRE', KEYS[1], 9)")).toEqual([true]);
@@ -629,6 +659,17 @@ describe("bounds", () => {
     ["a limit from ARGV", "return redis.call('ZRANGE', KEYS[1], 0, ARGV[1])", ["zrange index-range argv"]],
     ["a clamped limit", "return redis.call('ZRANGE', KEYS[1], 0, math.min(tonumber(ARGV[1]), 50))", []],
     ["ZRANGEBYSCORE", "return redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1])", ["zrangebyscore score-range -"]],
+    [
+      "ZRANGEBYSCORE LIMIT with a negative count",
+      "redis.call('ZRANGEBYSCORE', KEYS[1], 0, 9, 'LIMIT', 0, -1)",
+      ["zrangebyscore score-range -"],
+    ],
+    [
+      "ZRANGE BYSCORE LIMIT with a negative count",
+      "redis.call('ZRANGE', KEYS[1], 0, 9, 'BYSCORE', 'LIMIT', 0, -1)",
+      ["zrange index-range -"],
+    ],
+    ["ZRANGE BYSCORE LIMIT", "redis.call('ZRANGE', KEYS[1], 0, 9, 'BYSCORE', 'LIMIT', 0, ARGV[1])", []],
     ["ZRANGEBYSCORE LIMIT", "return redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1], 'LIMIT', 0, 10)", []],
     [
       "SCAN in a loop",

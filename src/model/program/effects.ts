@@ -513,7 +513,7 @@ export class ScriptEffects {
     let argv: Term | undefined;
     switch (kind) {
       case "index-range": {
-        if (call.has("LIMIT", 4)) return undefined;
+        if (isLimited(call, 4)) return undefined;
         if (!call.has("BYSCORE", 4) && !call.has("BYLEX", 4)) {
           const [from, to] = [number(call.argv[2]), number(call.argv[3])];
           if (from !== undefined && to !== undefined && from < 0 === to < 0) return undefined;
@@ -527,7 +527,7 @@ export class ScriptEffects {
         break;
       }
       case "score-range":
-        if (call.has("LIMIT", 4) || call.has("COUNT", 2)) return undefined;
+        if (isLimited(call, 4) || call.has("COUNT", 2)) return undefined;
         if (call.open !== undefined) return undefined;
         break;
       case "stream-range":
@@ -648,6 +648,13 @@ export class ScriptEffects {
   originsOf(term: Term): readonly Origin[] {
     return originsOf(term, this.terms);
   }
+}
+
+/** A call has `LIMIT offset count`, and the count is no negative number: that asks for all. */
+function isLimited(call: Call, from: number): boolean {
+  if (!call.has("LIMIT", from)) return false;
+  const count = countIndex(call);
+  return count === undefined || !((number(call.argv[count]) ?? 0) < 0);
 }
 
 /** The index of the word that says how many elements a call takes; undefined: it has none. */
@@ -863,7 +870,7 @@ function bound(term: Term, facts: readonly Fact[], terms: Terms, depth: number):
   if (depth > 12) return undefined;
   const t = base(term);
   if (t.kind === "literal") return number(t);
-  const direct = factBound(t, facts);
+  const direct = factBound(t, facts, terms, depth);
   switch (t.kind) {
     case "choice":
     case "and":
@@ -930,15 +937,18 @@ function smaller(a: number | undefined, b: number | undefined): number | undefin
   return b === undefined ? a : Math.min(a, b);
 }
 
-function factBound(term: Term, facts: readonly Fact[]): number | undefined {
+/** What facts say: the term is at most a number, or at most another term that has a bound. */
+function factBound(term: Term, facts: readonly Fact[], terms: Terms, depth: number): number | undefined {
   let best: number | undefined;
   for (const { term: t, holds } of facts) {
-    if (t.kind !== "compare") continue;
-    if (t.op === "eq") {
-      if (holds && base(t.left) === term) best = smaller(best, number(t.right));
-    } else if (holds ? base(t.left) === term : base(t.right) === term) {
-      best = smaller(best, number(holds ? t.right : t.left));
-    }
+    if (t.kind !== "compare" || (t.op === "eq" && !holds)) continue;
+    const [left, right] = [base(t.left), base(t.right)];
+    const other =
+      t.op === "eq" && right === term ? left : (holds ? left : right) === term ? (holds ? right : left) : undefined;
+    if (other === undefined) continue;
+    // a chain of comparisons is short, and must not come back to where it began
+    const rest = facts.filter((f) => f.term !== t);
+    best = smaller(best, number(other) ?? (depth < 3 ? bound(other, rest, terms, depth + 3) : undefined));
   }
   return best;
 }

@@ -47,8 +47,9 @@ describe("waits", () => {
     ["for i in $(seq 1 60); do getent hosts h && break; sleep 1; done", ["h resolves true 60 continues"]],
     ["for i in $(seq 60); do getent hosts h && exit 0; sleep 1; done; exit 1", ["h resolves true 60 fails"]],
     [
+      // the environment may have an `ok`
       'for i in $(seq 1 60); do if getent hosts h; then ok=1; break; fi; sleep 1; done; [ "$ok" = 1 ] || exit 1',
-      ["h resolves true 60 continues"],
+      ["h resolves true 60 unknown"],
     ],
     [
       'ok=0; for i in $(seq 1 60); do if getent hosts h; then ok=1; break; fi; sleep 1; done; [ "$ok" = 1 ] || exit 1',
@@ -72,6 +73,43 @@ describe("waits", () => {
     [
       "until host h; do sleep 1; done; until dig +short h; do sleep 1; done",
       ["h resolves false - never", "h resolves false - never"],
+    ],
+    // the last round decides
+    ...[
+      "for i in $(seq 60); do getent hosts h && break; [ $i -lt 60 ] || exit 4; sleep 1; done",
+      'for i in $(seq 1 60); do getent hosts h && break; [ "$i" -eq 60 ] && exit 4; sleep 1; done',
+      'for i in {1..60}; do if getent hosts h; then break; fi; if [ "$i" -eq 60 ]; then exit 4; fi; sleep 1; done',
+      "for i in $(seq 60 -1 1); do getent hosts h && break; [ $i -gt 1 ] || exit 4; sleep 1; done",
+      "i=0; while [ $i -lt 60 ]; do getent hosts h && break; i=$((i+1)); sleep 1; done; [ $i -lt 60 ] || exit 4",
+      "i=60; while [ $i -gt 0 ]; do getent hosts h && break; i=$((i-1)); sleep 1; done; [ $i -gt 0 ] || exit 4",
+      "i=0; while [ $i -lt 60 ]; do getent hosts h && break; i=`expr $i + 1`; sleep 1; done; test $i -ne 60 || exit 4",
+      "i=0; while [ $i -lt 60 ]; do getent hosts h; rc=$?; [ $rc -eq 0 ] && break; i=$((i+1)); sleep 1; done; [ $rc -eq 0 ]",
+      "for ((i=0; i<60; i++)); do getent hosts h && break; sleep 1; done; ((i < 60)) || exit 4",
+      "i=0; while ((i < 60)); do getent hosts h && break; ((i++)); sleep 1; done; if ((i == 60)); then exit 4; fi",
+      "i=0; until getent hosts h; do : $((i += 1)); case $i in 60) exit 4;; esac; [ $i -lt 60 ]; sleep 1; done",
+      "n=0; until getent hosts h; do n=$(expr $n + 1); test $n -lt 60 || exit 4; sleep 1; done",
+      "n=60; while ! getent hosts h; do : $((n -= 1)); [ $n -gt 0 ] || exit 4; sleep 1; done",
+      "n=60; while ! getent hosts h; do let n-=1 || :; [ $n -gt 0 ] || exit 4; sleep 1; done",
+      'ok=; for i in $(seq 60); do if getent hosts h; then ok=1; break; fi; sleep 1; done; [ -n "$ok" ] || exit 4',
+      'w() { n=0; until getent hosts "$1"; do n=$((n+1)); [ "$n" -le 60 ] || return 1; sleep 1; done; }; w h || exit 4',
+    ].map((text): [string, string[]] => [text, [expect.stringMatching(/^h resolves true \S+ fails$/) as string]]),
+    ...[
+      "for i in $(seq 60); do getent hosts h && break; [ $i -lt 61 ] || exit 4; sleep 1; done",
+      "for i in 1 2 3; do getent hosts h && break; [ $i = 4 ] && exit 4; sleep 1; done",
+      "i=0; while [ $i -lt 60 ]; do getent hosts h && break; i=$((i+1)); sleep 1; done; [ $i -le 60 ] || exit 4",
+      "i=0; while [ $i -lt 60 ]; do getent hosts h && break; i=$((i+1)); sleep 1; done; [ $i -lt 60 ] || echo late",
+      "n=0; until getent hosts h; do n=$(expr $n + 1); test $n -lt 60 || break; sleep 1; done",
+    ].map((text): [string, string[]] => [text, [expect.stringMatching(/^h resolves true \S+ continues$/) as string]]),
+    // how often it goes round is not known
+    ...[
+      "for i in $(seq $N); do getent hosts h && break; [ $i -lt $N ] || exit 4; sleep 1; done",
+      "i=0; while [ $i -lt $N ]; do getent hosts h && break; i=$((i+1)); sleep 1; done; [ $i -lt $N ] || exit 4",
+      'i=0; while [ $i -lt 9 ]; do a=$(getent hosts h); [ -n "$a" ] && break; i=$((i+1)); sleep 1; done; [ -n "$a" ] || exit 4',
+      "n=0; until getent hosts h; do n=$(echo $n + 1 | bc); test $n -lt 60 || exit 4; test $n -lt 70 || exit 0; sleep 1; done",
+    ].map((text): [string, string[]] => [text, [expect.stringMatching(/^h resolves true \S+ unknown$/) as string]]),
+    [
+      "until getent hosts h; do [ -e /stop ] && exit 0; [ $# -lt 9 ] || exit 1; sleep 1; done",
+      ["h resolves undefined 9 unknown"],
     ],
     ["until curl -fs http://h:1/x; do sleep 1; done", ["h answers false - never"]],
     // no waits

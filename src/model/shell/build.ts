@@ -39,7 +39,7 @@ import type {
   Trap,
 } from "./program.js";
 import { MAX_OPTIONS, Scope, UNKNOWN } from "./scope.js";
-import { baseName, EMPTY, inDirectory, literal, makeText, SHELL, type Text } from "./text.js";
+import { baseName, EMPTY, heldBy, inDirectory, literal, makeText, SHELL, type Text } from "./text.js";
 import { stripWrappers } from "./wrappers.js";
 
 /** Bounds of a program; what lies beyond is left out and the program is not `complete`. */
@@ -448,12 +448,21 @@ class Builder implements ExpansionHost {
     const names = new Set<string>();
     const seen = new Set<string>();
     let all = false;
+    /** `: $((n += 1))` */
+    const counted = (word: Word): void => {
+      for (const part of word.parts ?? [])
+        if (part.type === "arithmetic") for (const name of assignedInArithmetic(part.text)) names.add(name);
+    };
     const scan = (list: readonly Statement[]): void =>
       eachStatement(list, (statement) => {
         if (statement.type === "for" && statement.name !== "") names.add(statement.name);
         if (statement.type === "arithmetic") for (const name of assignedInArithmetic(statement.text)) names.add(name);
         if (statement.type !== "command") return;
-        for (const assign of statement.assigns ?? []) names.add(assign.name);
+        for (const assign of statement.assigns ?? []) {
+          names.add(assign.name);
+          counted(assign.value);
+        }
+        for (const word of statement.words) counted(word);
         const name = statement.words[0]?.text;
         if (name === undefined) return;
         if (name === "." || name === "source" || name === "eval") all = true;
@@ -835,7 +844,7 @@ class Builder implements ExpansionHost {
     let text = this.#words.single(assign.value, before);
     if (MOVING.has(assign.name)) return { name: assign.name, value: text, place };
     if (assign.append) text = makeText([...this.#words.variable(assign.name).pieces, ...text.pieces]);
-    if (keep) this.scope.set(assign.name, { kind: "text", text });
+    if (keep) this.scope.set(assign.name, { kind: "text", text: heldBy(text, assign.name) });
     return { name: assign.name, value: text, place };
   }
 

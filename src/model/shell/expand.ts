@@ -2,6 +2,7 @@
 import { type Heredoc, type Part, partsOf, type Statement, type Word } from "../../document/shell.js";
 import type { Place } from "../place.js";
 import { expandReferences } from "./kubelet.js";
+import { assignedInArithmetic } from "./names.js";
 import type { Arg, Flow, Invocation, Line, ShellOptions } from "./program.js";
 import type { Binding, Scope } from "./scope.js";
 import { EMPTY, type Hole, literal, makeText, type Piece, type Text } from "./text.js";
@@ -168,6 +169,7 @@ export class Expander {
         return this.#substitution(part, before);
       case "arithmetic": {
         if (part.body !== undefined) this.#host.captured(part.body, before);
+        for (const name of assignedInArithmetic(part.text)) this.#host.scope.set(name, { kind: "unknown" });
         const constant = this.#constant(part.text);
         return constant === undefined ? makeText([{ kind: "arithmetic", name: part.text }]) : literal(String(constant));
       }

@@ -3,9 +3,10 @@
  * rules of `set -e` (XCU 2.8.1, `set`), of subshells, functions and loops. A domain says what a command does.
  */
 
+import { apply, calculate } from "./arithmetic.js";
 import { decide, patternOf, testOf } from "./conditions.js";
 import { assignedInArithmetic, MOVING } from "./names.js";
-import type { Flow, Invocation, Run, ShellProgram } from "./program.js";
+import type { Flow, ForEach, Invocation, Run, ShellProgram } from "./program.js";
 import { literal, makeText, type Piece, patternMatches, type Text } from "./text.js";
 
 export interface Step<S> {
@@ -18,6 +19,10 @@ export interface Domain<S> {
   key(state: S): string;
   /** What a command may do; `resolve` replaces variables that hold a known text on this path. */
   run(invocation: Invocation, state: S, resolve: (text: Text) => Text): readonly Step<S>[];
+  /** Counters are followed, round by round: what a loop does in its last round is what comes of it. */
+  readonly counts?: true;
+  /** The state behind a `case` that its subject does not decide. */
+  guess?(subject: Text, state: S): S;
 }
 
 /** How a path ends: the script's exit status, or the shell was replaced by a command (`exec`). */
@@ -54,6 +59,8 @@ interface Out<S> {
 const MAX_STATES = 400;
 const MAX_STEPS = 200_000;
 const MAX_ROUNDS = 24;
+/** Half an hour of attempts, one in a second. */
+const MAX_COUNTED_ROUNDS = 2000;
 
 export function interpret<S>(program: ShellProgram, initial: S, domain: Domain<S>): Result<S> {
   const machine = new Interpreter(program, domain);
@@ -69,7 +76,7 @@ class Interpreter<S> {
 
   constructor(program: ShellProgram, domain: Domain<S>) {
     this.#domain = domain;
-    this.#tracked = trackedVariables(program);
+    this.#tracked = domain.counts === true ? countedVariables(program) : trackedVariables(program);
   }
 
   start(program: ShellProgram, initial: S): Result<S> {
@@ -300,25 +307,17 @@ class Interpreter<S> {
   ): void {
     const seen = new Set<string>();
     let current: readonly Machine<S>[] = machines;
+    const limit = this.#domain.counts === true ? MAX_COUNTED_ROUNDS : 0;
     for (let round = 0; current.length > 0; round++) {
-      if (round > MAX_ROUNDS) {
+      if (round > limit + MAX_ROUNDS) {
         this.#incomplete = true;
         break;
       }
+      // A counter without a limit in sight: from here on any number.
+      if (limit > 0 && round > limit) current = this.#unique(current.map((m) => ({ ...m, variables: new Map() })));
       const { leave, body } = step(current, round);
       out.normal.push(...leave);
-      out.exits.push(...body.exits);
-      out.returns.push(...body.returns);
-      const next = [...body.normal];
-      for (const { machine, levels } of body.breaks) {
-        if (levels > 1) out.breaks.push({ machine, levels: levels - 1 });
-        else out.normal.push({ ...machine, ok: true });
-      }
-      for (const { machine, levels } of body.continues) {
-        if (levels > 1) out.continues.push({ machine, levels: levels - 1 });
-        else next.push(machine);
-      }
-      current = this.#unique(next).filter((machine) => {
+      current = this.#unique(this.#leaveRound(body, out)).filter((machine) => {
         const key = this.#key(machine);
         if (seen.has(key)) return false;
         seen.add(key);
@@ -343,6 +342,18 @@ class Interpreter<S> {
   #for(flow: Extract<Flow, { type: "for" }>, machines: readonly Machine<S>[], exempt: boolean, out: Out<S>): void {
     let current = machines;
     for (const before of flow.before) current = this.#flow(before, current, true).normal;
+    if (this.#domain.counts === true) {
+      const items = itemsOf(flow);
+      if (items !== undefined) {
+        this.#items(flow, items, current, exempt, out);
+        return;
+      }
+      const [first, test, step, more] = (flow.arithmetic ?? "").split(";");
+      if (step !== undefined && more === undefined) {
+        this.#counted(flow, [first!, test!, step], current, exempt, out);
+        return;
+      }
+    }
     const once = isNotEmpty(flow.list);
     const forget = (machine: Machine<S>): Machine<S> => withVariable(machine, flow.name, undefined);
     this.#rounds(current.map(forget), out, (round, n) => {
@@ -356,17 +367,135 @@ class Interpreter<S> {
     });
   }
 
+  /** One round for each item; behind the loop the variable holds the last. */
+  #items(
+    flow: Extract<Flow, { type: "for" }>,
+    items: readonly string[],
+    machines: readonly Machine<S>[],
+    exempt: boolean,
+    out: Out<S>,
+  ): void {
+    let current = machines;
+    for (const item of items) {
+      const body = this.#flow(
+        flow.body,
+        this.#tracked.has(flow.name) ? current.map((m) => withVariable(m, flow.name, item)) : current,
+        exempt,
+      );
+      current = this.#unique(this.#leaveRound(body, out));
+    }
+    out.normal.push(...current.map((machine) => ({ ...machine, ok: true })));
+  }
+
+  /** Takes the ways out of a round; returns the states that go on to the next. */
+  #leaveRound(body: Out<S>, out: Out<S>): Machine<S>[] {
+    out.exits.push(...body.exits);
+    out.returns.push(...body.returns);
+    const next = [...body.normal];
+    for (const { machine, levels } of body.breaks) {
+      if (levels > 1) out.breaks.push({ machine, levels: levels - 1 });
+      else out.normal.push({ ...machine, ok: true });
+    }
+    for (const { machine, levels } of body.continues) {
+      if (levels > 1) out.continues.push({ machine, levels: levels - 1 });
+      else next.push(machine);
+    }
+    return next;
+  }
+
+  /** `for ((first; test; step))` */
+  #counted(
+    flow: Extract<Flow, { type: "for" }>,
+    [first, test, step]: readonly [string, string, string],
+    machines: readonly Machine<S>[],
+    exempt: boolean,
+    out: Out<S>,
+  ): void {
+    const start = machines.map((machine) => this.#calculate(first, machine).machine);
+    this.#rounds(start, out, (current) => {
+      const tested = current.map((machine) => this.#calculate(test, machine));
+      const enter = tested.filter(({ value }) => value !== 0).map(({ machine }) => machine);
+      const body = this.#flow(flow.body, enter, exempt);
+      const after = (machine: Machine<S>): Machine<S> => this.#calculate(step, machine).machine;
+      body.normal = body.normal.map(after);
+      body.continues = body.continues.map((way) => (way.levels > 1 ? way : { ...way, machine: after(way.machine) }));
+      const leave = tested.filter(({ value }) => value === undefined || value === 0);
+      return { leave: leave.map(({ machine }) => ({ ...machine, ok: true })), body };
+    });
+  }
+
+  /** Runs an arithmetic expression; what it assigns is unknown where the expression is. */
+  #calculate(text: string, machine: Machine<S>): { machine: Machine<S>; value: number | undefined } {
+    const made = this.#domain.counts === true ? calculate(text, (name) => this.#valueOf(name, machine)) : undefined;
+    let next = machine;
+    if (made === undefined) for (const name of assignedInArithmetic(text)) next = withVariable(next, name, undefined);
+    else
+      for (const [name, value] of made.sets)
+        if (this.#tracked.has(name)) next = withVariable(next, name, String(value));
+    return { machine: next, value: made?.value };
+  }
+
+  /** `$((n += 1))` in a word changes `n`; where the word is read from a variable, that was before. */
+  #expand(texts: readonly Text[], machine: Machine<S>): Machine<S> {
+    let next = machine;
+    for (const text of texts) {
+      if (text.known !== undefined) continue;
+      for (const piece of text.pieces)
+        if (typeof piece !== "string" && piece.kind === "arithmetic" && piece.held === undefined)
+          next = this.#calculate(piece.name ?? "", next).machine;
+    }
+    return next;
+  }
+
+  #valueOf(name: string, machine: Machine<S>): string | undefined {
+    return name === "?" ? (machine.ok ? "0" : "1") : machine.variables.get(name);
+  }
+
+  /** A text with what is known on this path put in. */
+  #resolve(text: Text, machine: Machine<S>): Text {
+    if (this.#domain.counts !== true) return resolveText(text, machine.variables);
+    if (text.known !== undefined) return text;
+    const value = (piece: Piece): string | undefined => {
+      if (typeof piece === "string" || piece.op !== undefined) return undefined;
+      if (piece.held !== undefined) return machine.variables.get(piece.held.name);
+      if (piece.kind === "variable") return this.#valueOf(piece.name ?? "", machine);
+      const number =
+        piece.kind === "arithmetic"
+          ? calculate(piece.name ?? "", (name) => this.#valueOf(name, machine))?.value
+          : piece.kind === "command" && piece.name === "expr"
+            ? this.#expr(piece.runs ?? [], machine)
+            : undefined;
+      return number === undefined ? undefined : String(number);
+    };
+    const pieces = text.pieces.map((piece) => value(piece) ?? piece);
+    return makeText(pieces);
+  }
+
+  /** `expr $n + 1` */
+  #expr(runs: readonly Invocation[], machine: Machine<S>): number | undefined {
+    const words = runs.length === 1 ? runs[0]!.command.slice(1).map((word) => this.#resolve(word, machine).known) : [];
+    if (words.length !== 3) return undefined;
+    const [a, operator, b] = words;
+    if (!/^-?\d+$/.test(a ?? "") || !/^-?\d+$/.test(b ?? "")) return undefined;
+    const value = apply(operator ?? "", Number(a), Number(b));
+    return Number.isNaN(value) ? undefined : value;
+  }
+
   #case(flow: Extract<Flow, { type: "case" }>, machines: readonly Machine<S>[], exempt: boolean, out: Out<S>): void {
     let current = machines;
     for (const before of flow.before) current = this.#flow(before, current, true).normal;
-    for (const machine of current) {
-      const subject = resolveText(flow.subject, machine.variables).known;
+    for (const start of current) {
+      const subject = this.#resolve(flow.subject, start).known;
+      const machine =
+        subject === undefined && this.#domain.guess !== undefined
+          ? { ...start, state: this.#domain.guess(flow.subject, start.state) }
+          : start;
       let open = true;
       let falls: Machine<S>[] = [];
       for (const { patterns, body, fallsThrough } of flow.items) {
         let match = false as boolean | undefined;
         for (const pattern of patterns) {
-          const text = patternOf(resolveText(pattern, machine.variables));
+          const text = patternOf(this.#resolve(pattern, machine));
           if (text === "*") match = true;
           else if (text === undefined || subject === undefined) match = undefined;
           else if (patternMatches(text, subject)) match = true;
@@ -410,26 +539,28 @@ class Interpreter<S> {
     out: Out<S>,
   ): void {
     let next: Machine<S> = { ...machine, ok: substituted ? machine.ok : true, errexit: start.errexit };
-    for (const { name, value } of invocation.assigns) next = this.#keep(next, name, value);
+    for (const { name, value } of invocation.assigns) next = this.#keep(next, name, value, machine);
     if (invocation.redirects.length === 0) {
       this.#finish(next, exempt, out);
       return;
     }
-    for (const step of this.#domain.run(invocation, next.state, (text) => resolveText(text, machine.variables))) {
+    for (const step of this.#domain.run(invocation, next.state, (text) => this.#resolve(text, machine))) {
       this.#finish({ ...next, state: step.state, ok: step.ok }, exempt, out);
     }
   }
 
-  #keep(machine: Machine<S>, name: string, value: Text): Machine<S> {
-    if (!this.#tracked.has(name)) return machine;
-    const { known } = resolveText(value, machine.variables);
-    return withVariable(machine, name, known !== undefined && known.length <= 64 ? known : undefined);
+  /** `before`: with the status that `$?` is. */
+  #keep(machine: Machine<S>, name: string, value: Text, before: Machine<S>): Machine<S> {
+    const next = this.#expand([value], machine);
+    if (!this.#tracked.has(name)) return next;
+    const { known } = this.#resolve(value, { ...machine, ok: before.ok });
+    return withVariable(next, name, known !== undefined && known.length <= 64 ? known : undefined);
   }
 
   #command(flow: Run, machine: Machine<S>, exempt: boolean, out: Out<S>): void {
     const { invocation } = flow;
     const words = invocation.command;
-    const resolve = (text: Text): Text => resolveText(text, machine.variables);
+    const resolve = (text: Text): Text => this.#resolve(text, machine);
     if (flow.script !== undefined) {
       const step = this.#flow(flow.script, [machine], exempt);
       this.#pass(step, out, invocation.nested !== "source");
@@ -467,7 +598,7 @@ class Interpreter<S> {
       case "true":
       case "false":
         if (invocation.redirects.length === 0) {
-          this.#finish({ ...machine, ok: words[0].known !== "false" }, exempt, out);
+          this.#finish({ ...this.#expand(words, machine), ok: words[0].known !== "false" }, exempt, out);
           return;
         }
         break;
@@ -486,7 +617,23 @@ class Interpreter<S> {
       machine,
       words.map((word) => word.known),
     );
-    for (const { name, value } of invocation.assigns) next = this.#keep(next, name, value);
+    next = this.#expand(words, next);
+    for (const { name, value } of invocation.assigns) next = this.#keep(next, name, value, machine);
+    if (words[0]?.known === "((" || words[0]?.known === "let") {
+      let value: number | undefined;
+      for (const word of words.slice(1)) ({ machine: next, value } = this.#calculate(word.known ?? "", next));
+      if (value !== undefined) {
+        this.#finish({ ...next, ok: value !== 0 }, exempt, out);
+        return;
+      }
+    }
+    if (this.#domain.counts === true && invocation.name === "expr") {
+      const value = this.#expr([invocation], next);
+      if (value !== undefined) {
+        this.#finish({ ...next, ok: value !== 0 }, exempt, out);
+        return;
+      }
+    }
     const test = testOf(invocation);
     const decided = test === undefined ? undefined : decide(test, resolve);
     const steps =
@@ -536,12 +683,6 @@ function forgetVariables<S>(machine: Machine<S>, words: readonly (string | undef
         (made, word) => (word === undefined ? made : withVariable(made, word, undefined)),
         machine,
       );
-    case "((":
-    case "let":
-      return assignedInArithmetic(words.slice(1).join(" ")).reduce<Machine<S>>(
-        (made, name) => withVariable(made, name, undefined),
-        machine,
-      );
     case "eval":
     case ".":
     case "source":
@@ -582,6 +723,69 @@ function resolveText(text: Text, variables: ReadonlyMap<string, string>): Text {
   if (!changed) return text;
   const made = makeText(pieces);
   return made.known === undefined ? made : literal(made.known);
+}
+
+/** Variables that are assigned at all, loops' own included. */
+function countedVariables(program: ShellProgram): Set<string> {
+  const out = new Set<string>();
+  const add = (name: string): void => {
+    if (out.size < 40 && !MOVING.has(name)) out.add(name);
+  };
+  for (const invocation of program.invocations) {
+    for (const { name } of invocation.assigns) add(name);
+    for (const name of arithmeticNames(invocation)) add(name);
+    for (const { flow } of invocation.frames) {
+      if (flow.type !== "for") continue;
+      if (flow.arithmetic === undefined) add(flow.name);
+      else for (const name of assignedInArithmetic(flow.arithmetic)) add(name);
+    }
+  }
+  return out;
+}
+
+/** Variables that the arithmetic of a command assigns: `((n++))`, `let n+=1`, `: $((n -= 1))`. */
+export function arithmeticNames(invocation: Invocation): string[] {
+  const { command } = invocation;
+  const whole = command[0]?.known === "((" || command[0]?.known === "let";
+  return [...command, ...invocation.assigns.map((assign) => assign.value)].flatMap((text) =>
+    text.known !== undefined
+      ? whole
+        ? assignedInArithmetic(text.known)
+        : []
+      : text.pieces.flatMap((piece) =>
+          typeof piece !== "string" && piece.kind === "arithmetic" && piece.held === undefined
+            ? assignedInArithmetic(piece.name ?? "")
+            : [],
+        ),
+  );
+}
+
+/** The words that a loop goes through, where all are known: written out, `{1..60}`, `$(seq 60)`. */
+export function itemsOf(loop: ForEach): readonly string[] | undefined {
+  const { list } = loop;
+  if (list === undefined || loop.arithmetic !== undefined) return undefined;
+  if (list.every((text) => text.known !== undefined)) return list.map((text) => text.known!);
+  const [only] = list;
+  const hole = only?.pieces[0];
+  if (list.length !== 1 || only!.pieces.length !== 1 || hole === undefined || typeof hole === "string")
+    return undefined;
+  if (hole.kind === "glob") {
+    const range = /^\{(\d+)\.\.(\d+)\}$/.exec(hole.name ?? "");
+    return range === null ? undefined : numbers(Number(range[1]), Number(range[2]), undefined);
+  }
+  if (hole.kind !== "command" || hole.name !== "seq") return undefined;
+  const bounds = hole.runs?.[hole.runs.length - 1]?.command.slice(1).map((word) => word.known) ?? [];
+  if (bounds.length === 0 || bounds.length > 3 || bounds.some((bound) => !/^-?\d+$/.test(bound ?? "")))
+    return undefined;
+  const values = bounds.map(Number);
+  return numbers(values.length > 1 ? values[0]! : 1, values[values.length - 1]!, values.length > 2 ? values[1]! : 1);
+}
+
+function numbers(first: number, last: number, step: number | undefined): readonly string[] | undefined {
+  const by = step ?? (first <= last ? 1 : -1);
+  const rounds = by === 0 ? Number.POSITIVE_INFINITY : Math.floor((last - first) / by) + 1;
+  if (rounds > MAX_COUNTED_ROUNDS) return undefined;
+  return Array.from({ length: Math.max(rounds, 0) }, (_, i) => String(first + i * by));
 }
 
 function trackedVariables(program: ShellProgram): Set<string> {

@@ -25,6 +25,8 @@ export interface Hole {
   readonly runs?: readonly Invocation[];
   /** Unquoted: the content is split into words. */
   readonly split?: true;
+  /** It was assigned to a variable, and is read from there: the variable, and what was assigned. */
+  readonly held?: { readonly name: string; readonly hole: Hole };
 }
 
 export type Piece = string | Hole;
@@ -88,9 +90,35 @@ export function sameText(a: Text, b: Text): boolean {
     const other = b.pieces[i]!;
     if (typeof piece === "string" || typeof other === "string") return piece === other;
     return (
-      piece === other || (piece.kind === "variable" && other.kind === "variable" && showHole(piece) === showHole(other))
+      (piece.held?.hole ?? piece) === (other.held?.hole ?? other) ||
+      (piece.kind === "variable" && other.kind === "variable" && showHole(piece) === showHole(other))
     );
   });
+}
+
+/** A text as the variable that it is assigned to holds it: what a run makes is read from there, and made once. */
+export function heldBy(text: Text, name: string): Text {
+  if (text.known !== undefined) return text;
+  const [only] = text.pieces;
+  if (text.pieces.length === 1 && typeof only !== "string" && only !== undefined)
+    return isMade(only) ? makeText([{ ...only, held: { name, hole: only.held?.hole ?? only } }]) : text;
+  if (
+    !text.pieces.some((piece) => typeof piece !== "string" && (piece.held !== undefined || piece.kind === "arithmetic"))
+  )
+    return text;
+  return makeText(
+    text.pieces.map((piece) =>
+      typeof piece === "string"
+        ? piece
+        : piece.kind === "arithmetic"
+          ? { kind: "arithmetic" }
+          : (piece.held?.hole ?? piece),
+    ),
+  );
+}
+
+function isMade(hole: Hole): boolean {
+  return hole.kind === "arithmetic" || hole.kind === "command";
 }
 
 /** Names of the variables in a text, also those in fallbacks. */

@@ -1,9 +1,9 @@
 /** Loops that wait for a name to resolve or a port to answer: how long, and what happens when it never does. */
-import { testOf } from "./conditions.js";
-import { type Domain, interpret, type Step } from "./interpret.js";
-import type { Flow, ForEach, Invocation, ShellProgram, While } from "./program.js";
+import { decide, testOf } from "./conditions.js";
+import { arithmeticNames, type Domain, interpret, itemsOf, type Step } from "./interpret.js";
+import type { Choice, Flow, ForEach, Invocation, ShellProgram, While } from "./program.js";
 import { redisCalls } from "./redis.js";
-import { literal, makeText, sameText, type Text } from "./text.js";
+import { literal, makeText, runsOf, sameText, type Text } from "./text.js";
 
 /** A command that asks for a name or an address. `resolves`: it succeeds when the name resolves, whatever answers there. */
 export interface Probe {
@@ -144,14 +144,15 @@ function leaves(flow: Flow): boolean {
 
 function waitOf(program: ShellProgram, loop: While | ForEach, probes: readonly Probe[]): Wait {
   const inside = program.invocations.filter((invocation) => within(invocation, loop) !== undefined);
-  const onExpiry = expiry(program, probes);
+  const changed = changedIn(loop, inside);
+  const onExpiry = expiry(program, probes, inside, changed);
   const first = inside[0];
-  const bounded = boundOf(program, loop, inside, first);
+  const bounded = boundOf(program, loop, inside, changed);
   return {
     loop,
     probes,
     hosts: probes.flatMap((probe) => probe.hosts),
-    bounded: bounded ?? (program.complete ? false : undefined),
+    bounded: bounded ?? (program.complete && !hasOtherWayOut(loop, inside, probes) ? false : undefined),
     seconds: secondsOf(program, loop, inside, first),
     onExpiry: bounded === true || onExpiry === "unknown" ? onExpiry : "never",
   };
@@ -168,48 +169,80 @@ function outerTimeout(program: ShellProgram, first: Invocation | undefined, loop
   return undefined;
 }
 
+/** Variables that the rounds of a loop change. */
+function changedIn(loop: While | ForEach, inside: readonly Invocation[]): ReadonlySet<string> {
+  const changed = new Set<string>();
+  if (loop.type === "for" && loop.name !== "") changed.add(loop.name);
+  for (const invocation of inside) {
+    for (const assign of invocation.assigns) changed.add(assign.name);
+    for (const name of arithmeticNames(invocation)) changed.add(name);
+    if (invocation.name === "read") for (const word of invocation.command.slice(1)) changed.add(word.known ?? "");
+  }
+  return changed;
+}
+
 function boundOf(
   program: ShellProgram,
   loop: While | ForEach,
   inside: readonly Invocation[],
-  first: Invocation | undefined,
+  changed: ReadonlySet<string>,
 ): boolean | undefined {
-  if (outerTimeout(program, first, loop) !== undefined) return true;
+  if (outerTimeout(program, inside[0], loop) !== undefined) return true;
   if (loop.type === "for") {
     if (loop.arithmetic !== undefined) return /[<>]|!=/.test(loop.arithmetic) ? true : undefined;
     return loop.list !== undefined ? true : undefined;
   }
   // A comparison with something that the rounds change, and that leads out.
-  const changed = new Set<string>();
-  for (const invocation of inside) {
-    for (const assign of invocation.assigns) changed.add(assign.name);
-    const [head, body] = invocation.command;
-    if (head?.known === "((" || head?.known === "let")
-      for (const match of (body?.known ?? "").matchAll(/[A-Za-z_]\w*/g)) changed.add(match[0]);
-  }
   for (const invocation of inside) {
     const test = testOf(invocation);
     if (test === undefined) continue;
-    const mentions = (text: string): boolean =>
-      /\bSECONDS\b/.test(text) || [...text.matchAll(/[A-Za-z_]\w*/g)].some((match) => changed.has(match[0]));
-    let counts = false;
-    if (test.kind === "arithmetic") counts = /[<>]|==|!=/.test(test.text) && mentions(test.text);
-    else {
-      counts = comparisons(test).some((texts) =>
-        texts.some((text) =>
-          text.pieces.some(
-            (piece) =>
-              typeof piece !== "string" &&
-              ((piece.kind === "variable" && (changed.has(piece.name ?? "") || piece.name === "SECONDS")) ||
-                piece.kind === "arithmetic" ||
-                (piece.kind === "command" && piece.name === "date")),
-          ),
-        ),
-      );
-    }
+    const counts =
+      test.kind === "arithmetic"
+        ? /[<>]|==|!=/.test(test.text) && mentions(test.text, changed)
+        : comparisons(test).some((texts) => texts.some((text) => isCount(text, changed)));
     if (counts && leadsOut(invocation, loop)) return true;
   }
-  return undefined;
+  return choicesIn(loop, inside).some((choice) => isCount(choice.subject, changed)) ? true : undefined;
+}
+
+/** The `case`s of a loop's rounds that may lead out. */
+function choicesIn(loop: While, inside: readonly Invocation[]): Choice[] {
+  return inside.flatMap(({ frames }) =>
+    frames
+      .slice(frames.findIndex((frame) => frame.flow === loop) + 1)
+      .flatMap(({ flow }) => (flow.type === "case" && flow.items.some((item) => leaves(item.body)) ? [flow] : [])),
+  );
+}
+
+/** Whether an arithmetic expression has a variable that moves. */
+function mentions(text: string, changed: ReadonlySet<string>): boolean {
+  return [...text.matchAll(/[A-Za-z_]\w*/g)].some(([name]) => name === "SECONDS" || changed.has(name));
+}
+
+/** Whether a text is another one in each round: a counter, the time. */
+function isCount(text: Text, changed: ReadonlySet<string>): boolean {
+  return text.pieces.some((piece) => {
+    if (typeof piece === "string") return false;
+    if (piece.kind === "arithmetic" || changed.has(piece.held?.name ?? "")) return true;
+    if (piece.kind === "variable") return changed.has(piece.name ?? "") || piece.name === "SECONDS";
+    return piece.kind === "command" && piece.name === "date";
+  });
+}
+
+/** Whether something else than the probe may end the loop: a test that is no counter, and nobody knows how often it fails. */
+function hasOtherWayOut(loop: While | ForEach, inside: readonly Invocation[], probes: readonly Probe[]): boolean {
+  if (loop.type !== "loop") return false;
+  const asking = new Set(probes.map((probe) => probe.invocation));
+  const asks = (text: Text): boolean => runsOf(text).some((run) => asking.has(run));
+  return (
+    choicesIn(loop, inside).some(({ subject }) => subject.known === undefined && !asks(subject)) ||
+    inside.some((invocation) => {
+      const test = testOf(invocation);
+      return (
+        test !== undefined && decide(test) === undefined && !invocation.command.some(asks) && leadsOut(invocation, loop)
+      );
+    })
+  );
 }
 
 function comparisons(test: NonNullable<ReturnType<typeof testOf>>): (readonly Text[])[] {
@@ -266,26 +299,16 @@ function secondsOf(
 
 function roundsOf(loop: ForEach): number | undefined {
   if (loop.arithmetic !== undefined) return numberOf(literal(/<=?\s*(\d+)/.exec(loop.arithmetic)?.[1] ?? ""));
-  const { list } = loop;
-  if (list === undefined) return undefined;
-  if (list.every((text) => text.known !== undefined)) return list.length;
-  const [only] = list;
-  const hole = only?.pieces[0];
-  if (list.length !== 1 || hole === undefined || typeof hole === "string") return undefined;
-  if (hole.kind === "glob") {
-    const range = /^\{(\d+)\.\.(\d+)\}$/.exec(hole.name ?? "");
-    return range === null ? undefined : Math.abs(Number(range[2]) - Number(range[1])) + 1;
-  }
-  const seq = hole.kind === "command" && hole.name === "seq" ? hole.runs?.[hole.runs.length - 1] : undefined;
-  const bounds = seq?.command.slice(1).map(numberOf);
-  if (bounds === undefined || bounds.length === 0 || bounds.some((bound) => bound === undefined)) return undefined;
-  if (bounds.length === 1) return bounds[0];
-  const step = bounds.length === 3 ? bounds[1]! : 1;
-  return Math.floor((bounds[bounds.length - 1]! - bounds[0]!) / step) + 1;
+  return itemsOf(loop)?.length;
 }
 
 /** Runs the program with probes that never succeed. */
-function expiry(program: ShellProgram, probes: readonly Probe[]): Wait["onExpiry"] {
+function expiry(
+  program: ShellProgram,
+  probes: readonly Probe[],
+  inside: readonly Invocation[],
+  changed: ReadonlySet<string>,
+): Wait["onExpiry"] {
   const failing = new Set(probes.map((probe) => probe.invocation));
   const hosts = probes.flatMap((probe) => probe.hosts);
   // The same question asked again behind the loop has the same answer.
@@ -293,26 +316,45 @@ function expiry(program: ShellProgram, probes: readonly Probe[]): Wait["onExpiry
     if (probeOf(invocation)?.hosts.some((host) => hosts.some((other) => sameText(host, other))))
       failing.add(invocation);
   }
-  const domain: Domain<{ readonly waited: boolean }> = {
-    key: (state) => String(state.waited),
-    run(invocation, state): readonly Step<{ readonly waited: boolean }>[] {
-      if (failing.has(invocation)) return [{ state: { waited: true }, ok: false }];
+  const within = new Set(inside);
+  /** Whether an answer depends on how the rounds went. */
+  const isOfTheWait = (text: Text): boolean =>
+    isCount(text, changed) || runsOf(text).some((run) => within.has(run) || failing.has(run));
+  const domain: Domain<Expired> = {
+    counts: true,
+    key: (state) => `${state.waited}${state.guessed}`,
+    guess: (subject, state) => (isOfTheWait(subject) ? { ...state, guessed: true } : state),
+    run(invocation, state): readonly Step<Expired>[] {
+      if (failing.has(invocation)) return [{ state: { ...state, waited: true }, ok: false }];
       // A filter behind a probe that printed nothing finds nothing.
       if (behind(invocation, failing)) return [{ state, ok: false }];
       const test = testOf(invocation);
-      if (test !== undefined || MAY_FAIL.has(invocation.name ?? ""))
-        return [
-          { state, ok: true },
-          { state, ok: false },
-        ];
-      return [{ state, ok: true }];
+      if (test === undefined && !MAY_FAIL.has(invocation.name ?? "")) return [{ state, ok: true }];
+      const guessed =
+        state.guessed ||
+        within.has(invocation) ||
+        (test?.kind === "arithmetic" && mentions(test.text, changed)) ||
+        invocation.command.some(isOfTheWait);
+      const after = { ...state, guessed };
+      return [
+        { state: after, ok: true },
+        { state: after, ok: false },
+      ];
     },
   };
-  const { ends, incomplete } = interpret(program, { waited: false }, domain);
+  const { ends, incomplete } = interpret(program, { waited: false, guessed: false }, domain);
   const after = ends.filter((end) => end.state.waited);
   if (incomplete) return "unknown";
   if (after.length === 0) return "never";
-  return after.some((end) => end.ok) ? "continues" : "fails";
+  if (after.every((end) => !end.ok)) return "fails";
+  // What only a guess about the rounds leads to may be what never happens.
+  return after.every((end) => end.ok) || after.some((end) => end.ok && !end.state.guessed) ? "continues" : "unknown";
+}
+
+/** `guessed`: on the way some test of the wait was not decided. */
+interface Expired {
+  readonly waited: boolean;
+  readonly guessed: boolean;
 }
 
 /** Whether a command reads, through filters, what one of `failing` printed. */

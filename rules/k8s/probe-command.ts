@@ -1,6 +1,7 @@
 import { defineRule } from "../../src/engine/rule.js";
+import type { Place } from "../../src/model/place.js";
 import { clientCalls, demandsAuth } from "../../src/model/redis/clients.js";
-import type { Grep } from "../../src/model/shell/index.js";
+import { type Consumer, finds, succeedsOn } from "../../src/model/shell/index.js";
 
 export default defineRule({
   severity: "error",
@@ -34,6 +35,7 @@ export default defineRule({
     Container(container, { contract, report }) {
       for (const probe of container.probes) {
         if (probe.command === undefined) continue;
+        const program = contract.shell.program(probe.command);
         for (const { call, target, authenticates } of clientCalls(probe.command, contract)) {
           const data = { probe: probe.type, container: container.title };
           const place = call.invocation.place;
@@ -43,36 +45,40 @@ export default defineRule({
             report("nothing", data, place);
             continue;
           }
-          const greps = call.consumers.flatMap((c) => (c.kind === "grep" ? [c.grep] : []));
           const ping =
             call.commands?.length === 1 &&
             call.commands[0]![0]?.known?.toLowerCase() === "ping" &&
             call.commands[0]!.length === 1;
           const auth = target === undefined ? undefined : demandsAuth(target, contract);
           if (auth === true && authenticates === false && checked) report("anonymous", data, place);
-          else if (ping && !checked && !call.exitOnError && auth === true) report("unchecked", data, place);
-          const odd =
-            ping && checked
-              ? greps.find(
-                  (g) => !g.inverted && g.patterns.length > 0 && !g.patterns.some((p) => matchesPong(p.known, g)),
-                )
-              : undefined;
-          if (odd !== undefined)
-            report(
-              "contradiction",
-              { ...data, wanted: odd.patterns.map((p) => p.known ?? "").join(" or ") },
-              odd.invocation.place,
-            );
+          if (!ping) continue;
+          const { invocation, exitOnError } = call;
+          const looks = call.consumers.flatMap((consumer) => wish(consumer) ?? []);
+          if (looks.length > 0 && succeedsOn(program, invocation, "PONG", true) === false)
+            report("contradiction", { ...data, wanted: looks[0]!.wanted }, looks[0]!.place);
+          else if (auth === true && ERRORS.every((e) => succeedsOn(program, invocation, e, !exitOnError) === true))
+            report("unchecked", data, place);
         }
       }
     },
   },
 });
 
-/** Whether a plain pattern can match PONG; anything with operators is not decided. */
-function matchesPong(pattern: string | undefined, grep: Grep): boolean {
-  if (pattern === undefined) return true;
-  const plain = pattern.replace(/^\^/, "").replace(/\$$/, "");
-  const ignoresCase = grep.invocation.command.some((w) => /^-[A-Za-z]*i|^--ignore-case/.test(w.known ?? ""));
-  return /[.[\]*\\|?+(){}]/.test(plain) || "PONG".includes(ignoresCase ? plain.toUpperCase() : plain);
+/** What servers answer to PING when they do not serve; redis-cli prints it as it prints PONG. */
+const ERRORS = ["NOAUTH Authentication required.", "LOADING Redis is loading the dataset in memory", "ERR"];
+
+/** What a command looks for that is not PONG. */
+function wish(consumer: Consumer): { readonly wanted: string; readonly place: Place } | undefined {
+  if (consumer.kind === "grep") {
+    const { grep } = consumer;
+    if (finds(grep, "PONG") !== false) return undefined;
+    const patterns = grep.patterns.map((pattern) => pattern.known ?? "").join(" or ");
+    return { wanted: grep.inverted ? `a line without ${patterns}` : patterns, place: grep.invocation.place };
+  }
+  if (consumer.kind !== "test" || consumer.test.kind !== "compare" || !/^==?$/.test(consumer.test.op)) return undefined;
+  const { left, right, pattern } = consumer.test;
+  const wanted = left.known ?? right.known;
+  return wanted === undefined || wanted === "PONG" || pattern
+    ? undefined
+    : { wanted, place: consumer.invocation.place };
 }

@@ -1,4 +1,5 @@
 /** What shell scripts of a contract do: the program (`program.ts`) and the questions that rules ask of it. */
+export { finds, succeedsOn } from "./answer.js";
 export { commandProgram, scriptProgram } from "./build.js";
 export {
   type Grep,

@@ -21,6 +21,8 @@ export interface Domain<S> {
   run(invocation: Invocation, state: S, resolve: (text: Text) => Text): readonly Step<S>[];
   /** Counters are followed, round by round: what a loop does in its last round is what comes of it. */
   readonly counts?: true;
+  /** What a command prints, where that is known; with `counts`. */
+  output?(invocation: Invocation): string | undefined;
   /** The state behind a `case` that its subject does not decide. */
   guess?(subject: Text, state: S): S;
 }
@@ -459,6 +461,9 @@ class Interpreter<S> {
       if (typeof piece === "string" || piece.op !== undefined) return undefined;
       if (piece.held !== undefined) return machine.variables.get(piece.held.name);
       if (piece.kind === "variable") return this.#valueOf(piece.name ?? "", machine);
+      const [run, more] = piece.kind === "command" ? (piece.runs ?? []) : [];
+      const output = run === undefined || more !== undefined ? undefined : this.#domain.output?.(run);
+      if (output !== undefined) return output;
       const number =
         piece.kind === "arithmetic"
           ? calculate(piece.name ?? "", (name) => this.#valueOf(name, machine))?.value

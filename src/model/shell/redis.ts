@@ -3,7 +3,7 @@
 import { push } from "../multimap.js";
 import { type Grep, grepOf, type Test, testOf } from "./conditions.js";
 import { inputOf } from "./output.js";
-import type { Arg, EnvironmentFact, Invocation, ShellProgram } from "./program.js";
+import type { Arg, EnvironmentFact, Flow, Invocation, ShellProgram } from "./program.js";
 import { baseName, literal, makeText, runsOf, type Text } from "./text.js";
 import { remoteCommand } from "./wrappers.js";
 
@@ -344,6 +344,24 @@ function consumersOf(program: ShellProgram, wanted: ReadonlySet<Invocation>): Ma
     for (let next = invocation.pipedTo; next !== undefined && !seen.has(next); next = next.pipedTo) {
       seen.add(next);
       add(invocation, reader(next));
+    }
+    // `… | { read -r reply; … }`: some command of the next part of the pipeline reads it
+    for (const { flow, slot } of invocation.frames) {
+      if (invocation.pipedTo !== undefined || flow.type !== "pipe" || slot + 1 >= flow.items.length) continue;
+      const next = program.invocations.find((other) =>
+        other.frames.some((frame) => frame.flow === flow && frame.slot === slot + 1),
+      );
+      if (next !== undefined) add(invocation, reader(next));
+    }
+  }
+  // `case "$(…)" in`
+  const choices = new Set<Flow>();
+  for (const other of program.invocations) {
+    for (const { flow } of other.frames) {
+      if (flow.type !== "case" || choices.has(flow)) continue;
+      choices.add(flow);
+      for (const invocation of new Set(runsOf(flow.subject)))
+        if (wanted.has(invocation)) add(invocation, { kind: "other", invocation: other });
     }
   }
   for (const other of program.invocations) {

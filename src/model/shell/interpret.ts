@@ -62,7 +62,7 @@ const MAX_STATES = 400;
 const MAX_STEPS = 200_000;
 const MAX_ROUNDS = 24;
 /** Half an hour of attempts, one in a second. */
-const MAX_COUNTED_ROUNDS = 2000;
+const MAX_COUNTED_ROUNDS = 400;
 
 export function interpret<S>(program: ShellProgram, initial: S, domain: Domain<S>): Result<S> {
   const machine = new Interpreter(program, domain);

@@ -20,7 +20,7 @@ export interface Domain<S> {
   /** What a command may do; `resolve` replaces variables that hold a known text on this path. */
   run(invocation: Invocation, state: S, resolve: (text: Text) => Text): readonly Step<S>[];
   /** Counters are followed, round by round: what a loop does in its last round is what comes of it. */
-  readonly counts?: true;
+  readonly counts?: boolean;
   /** What a command prints, where that is known; with `counts`. */
   output?(invocation: Invocation): string | undefined;
   /** The state behind a `case` that its subject does not decide. */

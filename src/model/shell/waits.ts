@@ -1,6 +1,6 @@
 /** Loops that wait for a name to resolve or a port to answer: how long, and what happens when it never does. */
 import { decide, testOf } from "./conditions.js";
-import { arithmeticNames, type Domain, interpret, itemsOf, type Step } from "./interpret.js";
+import { arithmeticNames, type Domain, type End, interpret, itemsOf, type Step } from "./interpret.js";
 import type { Choice, Flow, ForEach, Invocation, ShellProgram, While } from "./program.js";
 import { redisCalls } from "./redis.js";
 import { literal, makeText, runsOf, sameText, type Text } from "./text.js";
@@ -321,7 +321,6 @@ function expiry(
   const isOfTheWait = (text: Text): boolean =>
     isCount(text, changed) || runsOf(text).some((run) => within.has(run) || failing.has(run));
   const domain: Domain<Expired> = {
-    counts: true,
     key: (state) => `${state.waited}${state.guessed}`,
     guess: (subject, state) => (isOfTheWait(subject) ? { ...state, guessed: true } : state),
     run(invocation, state): readonly Step<Expired>[] {
@@ -342,11 +341,17 @@ function expiry(
       ];
     },
   };
-  const { ends, incomplete } = interpret(program, { waited: false, guessed: false }, domain);
-  const after = ends.filter((end) => end.state.waited);
-  if (incomplete) return "unknown";
+  const run = (counts: boolean): readonly End<Expired>[] | undefined => {
+    const { ends, incomplete } = interpret(program, { waited: false, guessed: false }, { ...domain, counts });
+    return incomplete ? undefined : ends.filter((end) => end.state.waited);
+  };
+  const fails = (ends: readonly End<Expired>[]): boolean => ends.every((end) => !end.ok);
+  // following the counter takes time, and need not be where the script ends well in no case
+  const loose = run(false);
+  const after = loose !== undefined && fails(loose) ? loose : run(true);
+  if (after === undefined) return "unknown";
   if (after.length === 0) return "never";
-  if (after.every((end) => !end.ok)) return "fails";
+  if (fails(after)) return "fails";
   // What only a guess about the rounds leads to may be what never happens.
   return after.every((end) => end.ok) || after.some((end) => end.ok && !end.state.guessed) ? "continues" : "unknown";
 }

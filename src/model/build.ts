@@ -183,7 +183,7 @@ const SENTINEL_DIRECTIVE = /^[ \t]*sentinel[ \t]+\S/im;
 const ACL_LINE = /^[ \t]*user[ \t]+\S+/m;
 /** A user with at least one rule: other programs have files of users by the same name. */
 const ACL_RULES =
-  /^[ \t]*user[ \t]+\S+[ \t]+(?:on|off|nopass|reset\w*|sanitize-payload|skip-sanitize-payload|all(?:keys|commands|channels)|no?commands|[-+~%&<>#!(@].*|.*[${_].*)(?:[ \t]|$)/im;
+  /^[\uFEFF \t]*user[ \t]+\S+[ \t]+(?:on|off|nopass|reset\w*|sanitize-payload|skip-sanitize-payload|all(?:keys|commands|channels)|no?commands|[-+~%&<>#!(@].*|.*[${_].*)(?:[ \t]|$)/im;
 
 /** What a text is, by its name and its content; undefined where it is none of ours. */
 export function textKind(name: string, text: string): "data" | "sentinel" | "acl" | "shell" | "lua" | undefined {

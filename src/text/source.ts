@@ -134,7 +134,9 @@ export class TextView {
     if (segment.length === segment.outerLength) {
       return segment.outer + Math.max(0, Math.min(inside, segment.outerLength));
     }
-    return inside <= 0 ? segment.outer : segment.outer + segment.outerLength;
+    // what is made of another text stands where all of that stands
+    const begins = inside <= 0 || (!end && inside < segment.length);
+    return begins ? segment.outer : segment.outer + segment.outerLength;
   }
 
   span(start: number, end: number): Span {

@@ -78,6 +78,7 @@ describe("files of users", () => {
 
   it.each([
     "user default off",
+    "\ufeffuser default on nopass ~* &* +@all\r\n",
     "user a >secret",
     "user a ${RULES}",
     "user b #12",

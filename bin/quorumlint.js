@@ -63,20 +63,22 @@ function load(name) {
   const key = `${name.slice(0, -".cjs".length)}-${stat.size.toString(36)}-${Math.trunc(stat.mtimeMs).toString(36)}`;
   const cacheFile = path.join(dist, ".cache", `${key}-${process.version}-${process.arch}.bin`);
   let cachedData;
+  let again = false;
   try {
-    cachedData = read(cacheFile, fs.statSync(cacheFile));
+    const kept = read(cacheFile, fs.statSync(cacheFile));
+    again = true;
+    if (kept.length > 0) cachedData = kept;
   } catch {}
   // V8 takes a code cache only under the flags that it was made with
   const before = size;
   resize(SMALL);
-  const script = new vm.Script(source, { filename: file, cachedData: cachedData?.length ? cachedData : undefined });
+  const script = new vm.Script(source, { filename: file, cachedData });
   resize(before);
   const loaded = { exports: {} };
   const resolve = (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id));
   script.runInThisContext()(loaded.exports, resolve, loaded, file, dist);
-  if (!cachedData?.length || script.cachedDataRejected) {
+  if (cachedData === undefined || script.cachedDataRejected) {
     // what a first run alone does, such as parsing shell whose trees are kept, is not worth reading at every start
-    const again = cachedData !== undefined;
     process.once("exit", () => keep(cacheFile, again ? script : undefined));
   }
   return loaded.exports;

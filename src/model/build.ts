@@ -189,8 +189,7 @@ const ACL_RULES =
 export function textKind(name: string, text: string): "data" | "sentinel" | "acl" | "shell" | "lua" | undefined {
   const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.(tmpl|tpl|template|j2|in)$/i, "");
   if (/\.acl$/i.test(base) && ACL_RULES.test(text)) return "acl";
-  if (/^users?\.(acl|conf)$/i.test(base) && ACL_LINE.test(text) && !CONF_DIRECTIVE.test(text) && !/\.acl$/i.test(base))
-    return "acl";
+  if (/^users?\.conf$/i.test(base) && ACL_LINE.test(text) && !CONF_DIRECTIVE.test(text)) return "acl";
   if (/\.(sh|bash)$/i.test(base) || /^#!.*\b(?:ba|da|a)?sh\b/.test(text)) return "shell";
   if (/\.lua$/i.test(base)) return "lua";
   if (/\.(conf|cfg|config)$/i.test(base) || /^(redis|sentinel|valkey)[\w-]*$/i.test(base)) {

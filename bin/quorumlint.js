@@ -9,10 +9,10 @@ const vm = require("node:vm");
 // code of patterns that are matched a few times, from type feedback of what runs a few times, or from collecting and marking
 // beside it, which take the same cores. Fresh memory costs more than collecting a small young generation once more. Where much
 // is read, baseline code carries what is warm, and only what is truly hot pays to be optimised; the young generation grows; of
-// 10,000 documents V8 would keep half as much garbage as there is to keep. Collecting by many threads takes a twentieth more
+// 10,000 documents V8 would keep as much garbage again as there is to keep. Collecting by many threads takes a twentieth more
 // time of the processor than it saves anybody.
 const setFlags = flagSetter();
-setFlags("--no-incremental-marking --heap-growing-percent=50 --no-parallel-scavenge");
+setFlags("--no-incremental-marking --heap-growing-percent=100 --no-parallel-scavenge");
 const SMALL =
   "--interrupt-budget=2000000 --no-sparkplug --semi-space-growth-factor=1 --interrupt-budget-factor-for-feedback-allocation=32 --regexp-tier-up-ticks=100 --no-regexp-peephole-optimization";
 const LARGE =
@@ -20,7 +20,10 @@ const LARGE =
 let size;
 resize(SMALL);
 // what is made again and again does not live as long as what was made first: V8 must not learn from that where to put it
-process.on("quorumlint:large", (often) => resize(often ? `${LARGE} --no-allocation-site-pretenuring` : LARGE));
+process.on("quorumlint:large", (often) => {
+  resize(often ? `${LARGE} --no-allocation-site-pretenuring` : LARGE);
+  buffer = Buffer.alloc(0);
+});
 
 function resize(flags) {
   if (size !== flags) setFlags(flags);

@@ -37,7 +37,7 @@ export class InputFile {
   readonly source: Source;
   readonly kind: FileKind;
   readonly templated: boolean;
-  /** The bytes, for digests; the text where the surface has no bytes. */
+  /** The bytes of a file whose text does not say what they are: it is not UTF-8. */
   readonly bytes: Uint8Array | undefined;
   /** Why the text is not usable (not UTF-8, binary, unreadable); such a file is one finding. */
   readonly fault: string | undefined;

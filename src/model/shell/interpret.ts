@@ -112,6 +112,7 @@ class Interpreter<S> {
   }
 
   #unique(machines: readonly Machine<S>[]): Machine<S>[] {
+    if (machines.length < 2) return machines.slice();
     const seen = new Map<string, Machine<S>>();
     for (const machine of machines) seen.set(this.#key(machine), machine);
     if (seen.size > MAX_STATES) {
@@ -174,19 +175,14 @@ class Interpreter<S> {
           true,
         );
         out.normal.push(
-          ...machines.map((machine) => ({ ...machine, ok: true })),
-          ...made.map((machine) => ({ ...machine, ok: true })),
+          ...machines.map((machine) => withStatus(machine, true)),
+          ...made.map((machine) => withStatus(machine, true)),
         );
         break;
       }
       case "unknown":
         this.#incomplete = true;
-        out.normal.push(
-          ...machines.flatMap((machine) => [
-            { ...machine, ok: true },
-            { ...machine, ok: false },
-          ]),
-        );
+        out.normal.push(...machines.flatMap((machine) => [withStatus(machine, true), withStatus(machine, false)]));
         break;
     }
     out.normal = this.#unique(out.normal);
@@ -236,7 +232,7 @@ class Interpreter<S> {
     if (flow.items.length === 1 && only !== undefined) {
       const step = this.#flow(only, machines, exempt || flow.negated);
       this.#pass(step, out, true);
-      out.normal.push(...step.normal.map((machine) => (flow.negated ? { ...machine, ok: !machine.ok } : machine)));
+      out.normal.push(...step.normal.map((machine) => (flow.negated ? withStatus(machine, !machine.ok) : machine)));
       return;
     }
     let current = machines.map((machine) => ({ machine, failed: false }));
@@ -256,7 +252,7 @@ class Interpreter<S> {
     }
     for (const { machine, failed } of current) {
       const ok = machine.pipefail ? !failed : machine.ok;
-      if (flow.negated) out.normal.push({ ...machine, ok: !ok });
+      if (flow.negated) out.normal.push(withStatus(machine, !ok));
       else this.#finish({ ...machine, ok }, exempt, out);
     }
   }
@@ -268,7 +264,7 @@ class Interpreter<S> {
       const start =
         flow.shell === undefined ? machine : { ...machine, errexit: flow.shell.errexit, pipefail: flow.shell.pipefail };
       const step = this.#flow(flow.body, [start], flow.shell === undefined && exempt);
-      const back = (inner: Machine<S>, ok: boolean): Machine<S> => ({ ...machine, state: inner.state, ok });
+      const back = (inner: Machine<S>, ok: boolean): Machine<S> => withState(machine, inner.state, ok);
       for (const inner of [...step.normal, ...step.returns]) made.push(back(inner, inner.ok));
       for (const { machine: inner, replacedBy } of step.exits) {
         if (replacedBy === undefined) made.push(back(inner, inner.ok));
@@ -293,7 +289,7 @@ class Interpreter<S> {
       out.normal.push(...body.normal);
       current = tested.normal.filter((machine) => !machine.ok);
     });
-    if (flow.otherwise === undefined) out.normal.push(...current.map((machine) => ({ ...machine, ok: true })));
+    if (flow.otherwise === undefined) out.normal.push(...current.map((machine) => withStatus(machine, true)));
     else {
       const otherwise = this.#flow(flow.otherwise, current, exempt);
       this.#pass(otherwise, out, true);
@@ -335,7 +331,7 @@ class Interpreter<S> {
       const body = this.#flow(flow.body, tested.normal.filter(goesOn), exempt);
       this.#pass(tested, body, true);
       return {
-        leave: tested.normal.filter((machine) => !goesOn(machine)).map((machine) => ({ ...machine, ok: true })),
+        leave: tested.normal.filter((machine) => !goesOn(machine)).map((machine) => withStatus(machine, true)),
         body,
       };
     });
@@ -365,7 +361,7 @@ class Interpreter<S> {
       body.normal = this.#unique(body.normal);
       leave.push(...body.normal);
       for (const { machine, levels } of body.continues) if (levels <= 1) leave.push(machine);
-      return { leave: leave.map((machine) => ({ ...machine, ok: true })), body };
+      return { leave: leave.map((machine) => withStatus(machine, true)), body };
     });
   }
 
@@ -386,7 +382,7 @@ class Interpreter<S> {
       );
       current = this.#unique(this.#leaveRound(body, out));
     }
-    out.normal.push(...current.map((machine) => ({ ...machine, ok: true })));
+    out.normal.push(...current.map((machine) => withStatus(machine, true)));
   }
 
   /** Takes the ways out of a round; returns the states that go on to the next. */
@@ -396,7 +392,7 @@ class Interpreter<S> {
     const next = [...body.normal];
     for (const { machine, levels } of body.breaks) {
       if (levels > 1) out.breaks.push({ machine, levels: levels - 1 });
-      else out.normal.push({ ...machine, ok: true });
+      else out.normal.push(withStatus(machine, true));
     }
     for (const { machine, levels } of body.continues) {
       if (levels > 1) out.continues.push({ machine, levels: levels - 1 });
@@ -422,7 +418,7 @@ class Interpreter<S> {
       body.normal = body.normal.map(after);
       body.continues = body.continues.map((way) => (way.levels > 1 ? way : { ...way, machine: after(way.machine) }));
       const leave = tested.filter(({ value }) => value === undefined || value === 0);
-      return { leave: leave.map(({ machine }) => ({ ...machine, ok: true })), body };
+      return { leave: leave.map(({ machine }) => withStatus(machine, true)), body };
     });
   }
 
@@ -506,7 +502,7 @@ class Interpreter<S> {
           else if (patternMatches(text, subject)) match = true;
           if (match === true) break;
         }
-        const enter = [...falls, ...(open && match !== false ? [{ ...machine, ok: true }] : [])];
+        const enter = [...falls, ...(open && match !== false ? [withStatus(machine, true)] : [])];
         falls = [];
         if (enter.length > 0) {
           const step = this.#flow(body, enter, exempt);
@@ -517,7 +513,7 @@ class Interpreter<S> {
         if (match === true) open = false;
       }
       out.normal.push(...falls);
-      if (open) out.normal.push({ ...machine, ok: true });
+      if (open) out.normal.push(withStatus(machine, true));
     }
   }
 
@@ -550,7 +546,7 @@ class Interpreter<S> {
       return;
     }
     for (const step of this.#domain.run(invocation, next.state, (text) => this.#resolve(text, machine))) {
-      this.#finish({ ...next, state: step.state, ok: step.ok }, exempt, out);
+      this.#finish(withState(next, step.state, step.ok), exempt, out);
     }
   }
 
@@ -558,7 +554,7 @@ class Interpreter<S> {
   #keep(machine: Machine<S>, name: string, value: Text, before: Machine<S>): Machine<S> {
     const next = this.#expand([value], machine);
     if (!this.#tracked.has(name)) return next;
-    const { known } = this.#resolve(value, { ...machine, ok: before.ok });
+    const { known } = this.#resolve(value, withStatus(machine, before.ok));
     return withVariable(next, name, known !== undefined && known.length <= 64 ? known : undefined);
   }
 
@@ -585,11 +581,11 @@ class Interpreter<S> {
             : (m: Machine<S>) => out.returns.push(m);
         if (words.length === 1) leave(machine);
         else if (argument !== undefined && /^\d+$/.test(argument))
-          leave({ ...machine, ok: Number(argument) % 256 === 0 });
+          leave(withStatus(machine, Number(argument) % 256 === 0));
         else if (words[1]!.pieces.length === 1 && isStatus(words[1]!)) leave(machine);
         else {
-          leave({ ...machine, ok: true });
-          leave({ ...machine, ok: false });
+          leave(withStatus(machine, true));
+          leave(withStatus(machine, false));
         }
         return;
       }
@@ -618,10 +614,7 @@ class Interpreter<S> {
       default:
         break;
     }
-    let next = forgetVariables(
-      machine,
-      words.map((word) => word.known),
-    );
+    let next = machine.variables.size === 0 ? machine : forgetVariables(machine, words);
     next = this.#expand(words, next);
     for (const { name, value } of invocation.assigns) next = this.#keep(next, name, value, machine);
     if (words[0]?.known === "((" || words[0]?.known === "let") {
@@ -644,7 +637,7 @@ class Interpreter<S> {
     const steps =
       decided === undefined ? this.#domain.run(invocation, next.state, resolve) : [{ state: next.state, ok: decided }];
     for (const { state, ok } of steps) {
-      const made = { ...next, state, ok };
+      const made = withState(next, state, ok);
       if (invocation.replaces && words[0]?.known !== "exec") out.exits.push({ machine: made, replacedBy: invocation });
       else this.#finish(made, exempt, out);
     }
@@ -666,6 +659,17 @@ function isNotEmpty(list: readonly Text[] | undefined): boolean {
   });
 }
 
+/** Written out: a machine is copied at every command. */
+function withStatus<S>(machine: Machine<S>, ok: boolean): Machine<S> {
+  if (machine.ok === ok) return machine;
+  const { state, errexit, pipefail, variables } = machine;
+  return { state, ok, errexit, pipefail, variables };
+}
+
+function withState<S>({ errexit, pipefail, variables }: Machine<S>, state: S, ok: boolean): Machine<S> {
+  return { state, ok, errexit, pipefail, variables };
+}
+
 function withVariable<S>(machine: Machine<S>, name: string, value: string | undefined): Machine<S> {
   if (value === undefined && !machine.variables.has(name)) return machine;
   const variables = new Map(machine.variables);
@@ -675,9 +679,8 @@ function withVariable<S>(machine: Machine<S>, name: string, value: string | unde
 }
 
 /** Builtins that set variables to something unknown. */
-function forgetVariables<S>(machine: Machine<S>, words: readonly (string | undefined)[]): Machine<S> {
-  if (machine.variables.size === 0) return machine;
-  switch (words[0]) {
+function forgetVariables<S>(machine: Machine<S>, words: readonly Text[]): Machine<S> {
+  switch (words[0]?.known) {
     case "read":
     case "unset":
     case "getopts":
@@ -685,7 +688,7 @@ function forgetVariables<S>(machine: Machine<S>, words: readonly (string | undef
     case "readarray":
     case "printf":
       return words.reduce<Machine<S>>(
-        (made, word) => (word === undefined ? made : withVariable(made, word, undefined)),
+        (made, { known }) => (known === undefined ? made : withVariable(made, known, undefined)),
         machine,
       );
     case "eval":

@@ -1,5 +1,5 @@
 import { defineRule } from "../../src/engine/rule.js";
-import { tlsFaults } from "../../src/model/redis/client-tls.js";
+import { hurriedCall, tlsFaults } from "../../src/model/redis/client-tls.js";
 import { clientCalls } from "../../src/model/redis/clients.js";
 
 export default defineRule({
@@ -15,7 +15,7 @@ export default defineRule({
       title: "Redis: TLS, getting started",
       url: "https://redis.io/docs/latest/operate/oss_and_stack/management/security/encryption/",
     },
-    rows: ["C-K14", "C-K27"],
+    rows: ["C-K14", "C-K27", "C-K33"],
   },
   messages: {
     plaintext:
@@ -31,12 +31,21 @@ export default defineRule({
       text: "the {probe} probe of {container} shows the certificate {path}, which is for servers only: the server refuses it as a client's",
       inferred: "warning",
     },
+    timeout: {
+      text: "the {probe} probe of {container} has {time} s to start a client, agree on TLS and get an answer: on a busy node, or with one packet lost, it fails",
+      help: "Set timeoutSeconds to 2 or more.",
+      inferred: "off",
+    },
   },
   on: {
     Container(container, { contract, report }) {
       for (const probe of container.probes) {
         if (probe.command === undefined) continue;
-        for (const { call, target } of clientCalls(probe.command, contract)) {
+        const calls = clientCalls(probe.command, contract);
+        const hurried = hurriedCall(probe, calls);
+        if (hurried !== undefined)
+          report("timeout", { probe: probe.type, container: container.title, time: hurried.time }, hurried.at);
+        for (const { call, target } of calls) {
           if (target === undefined) continue;
           const data = { probe: probe.type, container: container.title };
           for (const fault of tlsFaults(call, target, contract)) {

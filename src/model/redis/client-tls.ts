@@ -1,7 +1,11 @@
 /** Whether a client's TLS options fit the servers that it talks to. */
 import type { Contract } from "../contract.js";
+import type { Probe } from "../kubernetes/container-parts.js";
+import type { Place } from "../place.js";
 import type { Plane } from "../plane.js";
 import type { RedisCall } from "../shell/index.js";
+import { asNumber } from "../value.js";
+import type { ClientCall } from "./clients.js";
 
 export type TlsFault = "plaintext" | "tls" | "ca" | "certificate" | "usage";
 
@@ -36,4 +40,31 @@ function listens(
     tls: tls === undefined ? undefined : tls !== 0,
     clients: clients.state === "known" ? clients.value : undefined,
   };
+}
+
+/** A packet that is lost is sent again after this time. https://www.rfc-editor.org/rfc/rfc6298 */
+const RETRANSMISSION = 1;
+
+/**
+ * What leaves a probe no more time than one retransmission takes for a TLS connection: its `timeoutSeconds` (the API server's
+ * default is 1, also for 0), or `timeout` before the client. undefined: enough, or not known.
+ */
+export function hurriedCall(
+  probe: Probe,
+  calls: readonly ClientCall[],
+): { readonly time: number; readonly at: Place } | undefined {
+  const encrypted = calls.filter(({ call, target }) => target !== undefined && call.tls === true);
+  if (encrypted.length === 0) return undefined;
+  const written = probe.spec["timeoutSeconds"];
+  const time = written === undefined || written === null ? 1 : asNumber(written) || (written === 0 ? 1 : undefined);
+  if (time !== undefined && time <= RETRANSMISSION)
+    return { time, at: written === undefined ? probe.missing("timeoutSeconds") : probe.at("timeoutSeconds") };
+  for (const { call } of encrypted) {
+    for (const wrapper of call.invocation.wrappers) {
+      const own = /^(\d+(?:\.\d+)?)s?$/.exec(wrapper.timeout?.known ?? "");
+      if (own !== null && Number(own[1]) > 0 && Number(own[1]) <= RETRANSMISSION)
+        return { time: Number(own[1]), at: call.invocation.place };
+    }
+  }
+  return undefined;
 }

@@ -301,14 +301,16 @@ describe("scripts", () => {
     expect(values.get("port")).toMatchObject({ state: "unknown", why: "conditional" });
   });
 
-  it("replace and remove", () => {
-    const edit: ConfEdit = { kind: "set", statements: lines("slave-priority 5"), at };
-    expect(withEdits("replica-priority 1\nreplica-priority 2", edit).values.get("replica-priority")).toMatchObject({
-      value: "5",
-    });
-    expect(withEdits("bind 1.2.3.4", { kind: "remove", directive: "bind", at }).values.get("bind")).toMatchObject({
-      from: "default",
-    });
+  it("put lines in the place of others", () => {
+    const rewrite = (line: string) => (line.startsWith("slave-priority") ? lines("slave-priority 5") : undefined);
+    const text = "slave-priority 1\nport 7";
+    const { values } = withEdits(text, { kind: "lines", rewrite, at });
+    expect(values.get("replica-priority")).toMatchObject({ value: "5", from: "script" });
+    expect(values.get("port")).toMatchObject({ value: "7", from: "file" });
+    const perhaps = withEdits(text, { kind: "lines", rewrite, at, conditional: true }).values;
+    expect(perhaps.get("replica-priority")).toMatchObject({ state: "unknown", why: "conditional" });
+    const gone = withEdits("bind 1.2.3.4", { kind: "lines", rewrite: () => [], at }).values;
+    expect(gone.get("bind")).toMatchObject({ from: "default" });
   });
 
   it("fill placeholders in", () => {

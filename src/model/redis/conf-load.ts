@@ -244,18 +244,15 @@ export class Loading {
     switch (edit.kind) {
       case "append":
         return [...loaded, ...made(edit.statements)];
-      case "set": {
-        // An edit that may not happen leaves both: the earlier line is known, the later one conditional.
-        if (conditional) return [...loaded, ...made(edit.statements)];
-        const keys = new Set(edit.statements.map((s) => this.#key(s)));
-        return [...loaded.filter((l) => !keys.has(this.#key(l.statement))), ...made(edit.statements)];
-      }
-      case "remove": {
-        const key = this.#canonical(edit.directive.toLowerCase());
-        if (conditional) {
-          return loaded.map((l) => (this.#key(l.statement) === key ? { ...l, conditional: true } : l));
+      case "lines": {
+        const out: Loaded[] = [];
+        for (const line of loaded) {
+          const statements = edit.rewrite(line.statement.text);
+          // of an edit that may not happen the earlier line is known, the later one conditional
+          if (statements === undefined || conditional) out.push(line);
+          if (statements !== undefined) out.push(...made(statements));
         }
-        return loaded.filter((l) => this.#key(l.statement) !== key);
+        return out;
       }
       case "substitute":
         if (edit.find === "") return loaded;

@@ -31,14 +31,9 @@ export type ConfEdit = (
       readonly statements: readonly ConfStatement[];
     }
   | {
-      /** A `sed` that replaces lines: in place of every line of the same directive; appended where there is none. */
-      readonly kind: "set";
-      readonly statements: readonly ConfStatement[];
-    }
-  | {
-      /** A `sed` that deletes: all lines of a directive go (`sentinel monitor` names one of Sentinel's). */
-      readonly kind: "remove";
-      readonly directive: string;
+      /** A `sed` that puts lines in the place of others; undefined: this one stays as it is. */
+      readonly kind: "lines";
+      readonly rewrite: (line: string) => readonly ConfStatement[] | undefined;
     }
   | {
       /** `sed 's/%MASTER%/$IP/g'`: a text inside the words becomes another; without `value` it is not known which. */

@@ -1,5 +1,5 @@
 /** What shapes a server's values besides its file: the command line of its container, and scripts that edit the file. */
-import type { ConfArgument } from "../../document/redis-conf.js";
+import { type ConfArgument, type ConfStatement, parseConf } from "../../document/redis-conf.js";
 import type { Span } from "../../text/source.js";
 import { type Segment as TextSegment, TextView } from "../../text/source.js";
 import { isSameCommand } from "../container-shell.js";
@@ -13,6 +13,7 @@ import {
   contentOf,
   type FileEdit,
   guardsOf,
+  makeText,
   SHELL,
   type ShellProgram,
   serverStarts,
@@ -188,9 +189,23 @@ function editsOfContent(content: Content, at: Place, conditional: boolean): Conf
   return out;
 }
 
-function textEdit(edit: TextEdit, at: Place, conditional: boolean): ConfEdit[] {
+function textEdit(edit: TextEdit, by: Place, conditional: boolean): ConfEdit[] {
   // the placeholders that envsubst fills in are opaque already
   if (edit.kind === "envsubst") return [];
+  const at = edit.place ?? by;
+  const { whole } = edit;
+  if (whole !== undefined) {
+    const line = whole.replacement;
+    const statements = line === undefined ? [] : statementsOf(line, at);
+    return [{ kind: "lines", rewrite: (text) => matching(whole.matches, text, statements), at: at.span, conditional }];
+  }
+  if (edit.kind === "substitute" && edit.literal !== undefined && /\s/.test(edit.literal)) {
+    // it reaches from one word into the next
+    const { literal: find, replacement } = edit;
+    const rewrite = (text: string): readonly ConfStatement[] | undefined =>
+      text.includes(find) ? statementsOf(makeText([text.replaceAll(find, () => show(replacement))]), at) : undefined;
+    return [{ kind: "lines", rewrite, at: at.span, conditional }];
+  }
   if (edit.kind === "substitute" && edit.literal !== undefined) {
     const value = edit.replacement.known;
     return [
@@ -199,6 +214,23 @@ function textEdit(edit: TextEdit, at: Place, conditional: boolean): ConfEdit[] {
   }
   const directives = edit.mentions;
   return [unknownAt(at, { directives, conditional })];
+}
+
+/** Longer lines are not matched: the time of a pattern grows faster than its text. */
+const MAX_LINE = 4096;
+
+function matching(
+  pattern: RegExp,
+  line: string,
+  statements: readonly ConfStatement[],
+): readonly ConfStatement[] | undefined {
+  return line.length <= MAX_LINE && pattern.test(line) ? statements : undefined;
+}
+
+/** Lines of a configuration that a command at a place writes. */
+function statementsOf(text: Text, place: Place): readonly ConfStatement[] {
+  const view = linesView([{ ...text, place }]);
+  return view === undefined ? [] : parseConf(view, { templates: true }).lines;
 }
 
 /** Lines that a script writes as one text; what a run fills in stands as the variable that it comes from. */

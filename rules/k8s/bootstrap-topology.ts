@@ -1,8 +1,8 @@
 import { defineRule } from "../../src/engine/rule.js";
 import { followsItself, type HostUse, hostUses } from "../../src/model/kubernetes/host-uses.js";
-import { hostMeaning, ordinalsOf, podNameOf } from "../../src/model/kubernetes/pod-name.js";
+import { hostMeaning, isOtherPod, namespaceOf, ordinalsOf, podNameOf } from "../../src/model/kubernetes/pod-name.js";
 import type { Workload } from "../../src/model/kubernetes/workload.js";
-import { followsNobody, selfFollowers } from "../../src/model/redis/bootstrap-roles.js";
+import { followsNobody, roleFault } from "../../src/model/redis/bootstrap-roles.js";
 import { startupWaits } from "../../src/model/redis/config-home.js";
 import type { Span } from "../../src/text/source.js";
 
@@ -37,9 +37,14 @@ export default defineRule({
       help: "Add `replicaof` in the bootstrap script, for the other ordinals only.",
     },
     itself: {
-      text: "{pod} follows {host}, which is itself, and the other pods follow nobody",
+      text: "{pod} follows {host}, which is itself{rest}",
       help: "Write `replicaof` for the other ordinals.",
       inferred: "error",
+    },
+    second: {
+      text: "{pod} follows nobody, while others follow {host}: it starts as a second primary, which Sentinel does not know",
+      help: "Write `replicaof` for all ordinals but the first.",
+      inferred: "warning",
     },
     alone: {
       text: "none of the {count} servers of {object} follows another: each starts as a primary, and Sentinel knows only one",
@@ -54,6 +59,11 @@ export default defineRule({
     unawaited: {
       text: "{object} does not wait until {host} resolves: with its pods started in parallel the name may have no address yet, and the configuration that Sentinel then writes is fatal on restart",
       help: "Wait for the name in an init container, for a bounded time.",
+      inferred: "info",
+    },
+    elsewhere: {
+      text: "{container} waits for {other}, and the Sentinels watch {host}, which may have no address yet",
+      help: "Wait for the name that they watch.",
       inferred: "info",
     },
     endless: {
@@ -72,7 +82,10 @@ export default defineRule({
     Plane(plane, { contract, report }) {
       const { workload } = plane;
       if (workload !== undefined && plane.role === "data") {
-        for (const { pod, host, place } of selfFollowers(contract, plane)) report("itself", { pod, host }, place);
+        const fault = roleFault(contract, plane);
+        if (fault?.kind === "second") report("second", fault, fault.place);
+        if (fault?.kind === "itself")
+          report("itself", { ...fault, rest: fault.alone ? ", and the other pods follow nobody" : "" }, fault.place);
         const watched = plane.peer !== undefined && followsNobody(contract, plane);
         if (watched)
           report("alone", { count: workload.replicas!, object: workload.title }, workload.at("spec", "replicas"));
@@ -90,8 +103,14 @@ export default defineRule({
         const own = waits.filter((w) => w.hosts.includes(host) || w.hosts.some((h) => h.includes("$")));
         const best = own.find((w) => w.wait.bounded !== false && w.wait.onExpiry === "fails") ?? own[0];
         if (best === undefined) {
-          // a wait for another name is that name's matter
+          const other = waits.find((w) => isOtherPod(contract, host, w.hosts, namespaceOf(contract, workload)));
           if (complete && waits.length === 0) report("unawaited", { object: workload.title, host }, at);
+          else if (complete && other !== undefined && waits.length === 1)
+            report(
+              "elsewhere",
+              { container: other.container.title, other: other.hosts.join(", "), host },
+              other.wait.loop.place,
+            );
         } else if (best.wait.bounded === false) {
           report("endless", { container: best.container.title, host }, best.wait.loop.place);
         } else if (best.wait.onExpiry === "continues") {

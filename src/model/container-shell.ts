@@ -4,7 +4,7 @@ import type { Contract } from "./contract.js";
 import { normalizePath } from "./file-path.js";
 import { isOfficialImage } from "./image.js";
 import type { Command } from "./kubernetes/container-parts.js";
-import { environmentOf } from "./kubernetes/environment.js";
+import { environmentOf, podNameVariables } from "./kubernetes/environment.js";
 import type { Container } from "./kubernetes/workload.js";
 import type { Plane } from "./plane.js";
 import type { ConfigHome } from "./redis/config-home.js";
@@ -113,6 +113,14 @@ export class ContainerShell {
     // without the grammar a program is a guess
     if (complete) programs.set(command.lists[0]!, { program, command, given: givenTo(command), scripts });
     return program;
+  }
+
+  /** The program as it runs in one pod of a set: its name is known. */
+  inPod(command: Command, pod: string): ShellProgram {
+    const { container } = command;
+    const { env, ...options } = this.#options(container, command);
+    const named = podNameVariables(container);
+    return commandProgram(command.words, { ...options, env: (name) => (named.has(name) ? pod : env(name)) });
   }
 
   #ran(script: ScriptText, command: Command): void {

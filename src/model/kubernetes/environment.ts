@@ -32,3 +32,13 @@ function fromField(container: Container, from: unknown): string | undefined {
   const namespace = container.workload.ownNamespace;
   return field === "metadata.namespace" && namespace !== undefined && !hasToken(namespace) ? namespace : undefined;
 }
+
+/** Variables that hold the pod's name: those of the downward API, and the host name that the runtime gives. */
+export function podNameVariables(container: Container): ReadonlySet<string> {
+  const out = new Set(container.env.some(({ name }) => name === "HOSTNAME") ? [] : ["HOSTNAME"]);
+  for (const { name, spec } of container.env) {
+    const from = asObject(asObject(spec["valueFrom"])["fieldRef"]);
+    if (from["fieldPath"] === "metadata.name") out.add(name);
+  }
+  return out;
+}

@@ -105,6 +105,25 @@ export function hostMeaning(contract: Contract, host: string, from: string | und
   return found === undefined ? OTHER : { kind: "service", service: found };
 }
 
+/** Whether a name is that of a set's first pod, and all others are names of other pods. */
+export function isOtherPod(
+  contract: Contract,
+  host: string,
+  others: readonly string[],
+  from: string | undefined,
+): boolean {
+  const own = hostMeaning(contract, host, from);
+  return (
+    own.kind === "pod" &&
+    own.ordinal === ordinalsOf(own.workload).start &&
+    others.length > 0 &&
+    others.every((name) => {
+      const other = hostMeaning(contract, name, from);
+      return other.kind === "pod" && (other.workload !== own.workload || other.ordinal !== own.ordinal);
+    })
+  );
+}
+
 function wrong(workload: Workload, reason: string, sure: boolean): HostMeaning {
   return { kind: "wrong", workload, reason, sure };
 }

@@ -4,6 +4,7 @@ import type { Contract } from "../contract.js";
 import { hostMeaning, namespaceOf } from "../kubernetes/pod-name.js";
 import { planeListeners } from "../kubernetes/pod-ports.js";
 import type { Plane, Server } from "../plane.js";
+import { firstFollows } from "./bootstrap-roles.js";
 
 export interface NamedPort {
   readonly directive: string;
@@ -49,6 +50,16 @@ export function namedPorts(contract: Contract, server: Server): readonly NamedPo
   const [host, port] = primary.state === "known" ? primary.args : [];
   if (host !== undefined && port !== undefined && /^\d{1,5}$/.test(port.value))
     add("replicaof", Number(port.value), port.at, planeOf(contract, plane, host.value, plane), links);
+  else if (host === undefined)
+    for (const follow of new Set(firstFollows(contract, plane)?.values()))
+      if (/^\d{1,5}$/.test(follow?.port ?? ""))
+        add(
+          "replicaof",
+          Number(follow!.port),
+          follow!.place.span,
+          planeOf(contract, plane, follow!.host, plane),
+          links,
+        );
   return out;
 }
 

@@ -15,6 +15,7 @@ export {
 export { contentOf, type FileContent, type Variant } from "./content.js";
 export { type CopyOnce, copyOnce, type Verdict } from "./copy.js";
 export { type EditKind, editsOf, editsPath, type FileEdit, fileEdits } from "./edits.js";
+export { marksOfFirstRun } from "./first-run.js";
 export { expandReferences } from "./kubelet.js";
 export * from "./lab.js";
 export { runsBefore, succeedsBefore } from "./order.js";

@@ -104,7 +104,10 @@ export function findConfSecrets(text: string): SecretHit[] {
   return out;
 }
 
-/** Shell assignments of literal secrets: `REDIS_PASSWORD=hunter2`, `export TOKEN="…"`. */
+/** `${REDIS_PASSWORD:-hunter2}`, `${TOKEN=…}`: what holds where nobody sets the variable. */
+const DEFAULT = /\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=]([^{}$`\n]+)\}/g;
+
+/** Literal secrets of a shell script: `REDIS_PASSWORD=hunter2`, `export TOKEN="…"`, `${TOKEN:-…}`. */
 export function findShellSecrets(text: string): SecretHit[] {
   const out: SecretHit[] = [];
   const pattern =
@@ -121,6 +124,15 @@ export function findShellSecrets(text: string): SecretHit[] {
     )
       continue;
     const start = m.index + m[0].length - value.length;
+    out.push({ kind: "password", name, start, end: start + value.length });
+  }
+  for (const m of text.includes("${") ? text.matchAll(DEFAULT) : []) {
+    const [whole, name, value] = m as unknown as [string, string, string];
+    const literal = value.replace(/^(["'])(.*)\1$/, "$2");
+    // what a script asks for to see whether there is one is no secret
+    const asks = literal.length < 4 || /^(?:un(?:set|defined)|not[-_ ]?set|missing|empty|default)$/i.test(literal);
+    if (!isSecretName(name) || isPlaceholder(literal) || literal.startsWith("/") || asks) continue;
+    const start = m.index + whole.length - 1 - value.length;
     out.push({ kind: "password", name, start, end: start + value.length });
   }
   return out;

@@ -198,16 +198,24 @@ function targetUsers(link: Link): Target[] {
  * Another user whose password stands in a configuration: both are the same placeholder (or text), and none of the named user's
  * own is. Placeholders of different names may still be filled with the same secret, so nothing else is certain.
  */
-function foreignOwner(link: Link, targets: readonly Target[]): { owner: AclUser; password: AclPassword } | undefined {
+function foreignOwner(
+  link: Link,
+  targets: readonly Target[],
+  lists: readonly AccessList[],
+): { owner: AclUser; password: AclPassword } | undefined {
   const secret = link.pass.value;
   if (secret === undefined || secret.value === "" || secret.placeholder === "part") return undefined;
   for (const { list: target, user } of targets) {
     if (user === undefined || !user.certain || user.nopass || user.passwords.length === 0) continue;
     const same = (p: AclPassword): boolean => p.kind === "plain" && p.text === secret.value;
     if (user.passwords.some(same)) return undefined;
-    for (const other of target.load!.users.values()) {
-      const password = other === user ? undefined : other.passwords.find(same);
-      if (password !== undefined) return { owner: other, password };
+    // in another plane the same secret may stand as a hash
+    const elsewhere = user.passwords.every((p) => p.kind === "plain") ? lists : [];
+    for (const list of new Set([target, ...elsewhere])) {
+      for (const other of list.load?.users.values() ?? []) {
+        const password = other === user ? undefined : other.passwords.find(same);
+        if (password !== undefined) return { owner: other, password };
+      }
     }
   }
   return undefined;
@@ -277,7 +285,7 @@ export function wiringProblems(contract: Contract): WiringProblem[] {
   const links = linksOf(contract).flatMap((link) => [
     ...whatIsSet(contract, link),
     ...whoIsNamed(contract, link),
-    ...whichSecret(link),
+    ...whichSecret(contract, link),
   ]);
   return [...links, ...turnedOff(contract)];
 }
@@ -371,14 +379,14 @@ function whoIsNamed(contract: Contract, link: Link): WiringProblem[] {
   return [problem("disabled-user", link, name.at, { list: first.list.title, user, related })];
 }
 
-function whichSecret(link: Link): WiringProblem[] {
+function whichSecret(contract: Contract, link: Link): WiringProblem[] {
   const secret = link.pass.value;
   if (secret === undefined) return [];
   const out: WiringProblem[] = [];
   const user = link.user.value?.value ?? "";
   const literal = secret.placeholder === "none" && !isPlaceholder(secret.value);
   const targets = targetUsers(link);
-  const foreign = foreignOwner(link, targets);
+  const foreign = foreignOwner(link, targets, contract.redis.accessLists);
   if (foreign !== undefined) {
     const related = [{ at: foreign.password.at, message: "it is this one" }];
     const shown = literal ? "a password" : secret.value;

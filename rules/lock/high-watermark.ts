@@ -78,7 +78,7 @@ export default defineRule({
       if (lock === undefined) return;
       for (const { at, key } of textOrders(lock)) if (!locks.leases.has(key)) report("text", {}, at);
       const stuck = unstored(lock, locks);
-      if (stuck !== undefined && !patterns.has(stuck.key))
+      if (stuck !== undefined && (stuck.field !== undefined || !patterns.has(stuck.key)))
         report("stuck", { program: program.name, key: stuck.title }, stuck.at);
       for (const mark of locks.watermarks(lock)) {
         const verdict = judgeWatermark(lock.effects, mark);

@@ -1773,6 +1773,7 @@ function isText(term: Term, depth = 0): boolean {
     return of.kind === "reply" && (of.call.command === "hmget" || of.call.command === "mget");
   }
   if (term.kind === "or" || term.kind === "and") return isText(term.left, depth + 1) && isText(term.right, depth + 1);
+  if (term.kind === "choice") return !term.loop && term.alternatives.every((a) => isText(a.value, depth + 1));
   return typeOf(term) === "string";
 }
 

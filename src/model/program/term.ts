@@ -343,6 +343,9 @@ export class Terms {
     const known = decide(op, l, r);
     if (known !== undefined) return known ? this.true : this.false;
     if (op === "eq") {
+      // what a comparison gives is there, whatever it is
+      if (isNil(r) && isBoolean(l)) return this.false;
+      if (isNil(l) && isBoolean(r)) return this.false;
       // A missing value is false in a reply and nil in a table: both tests mean "not there".
       if (r.kind === "literal" && (r.value === null || r.value === false)) return this.not(l);
       if (l.kind === "literal" && (l.value === null || l.value === false)) return this.not(r);
@@ -570,6 +573,10 @@ export function isBoolean(term: Term): boolean {
   }
 }
 
+function isNil(term: Term): boolean {
+  return term.kind === "literal" && term.value === null;
+}
+
 /** Lua's truth of a term where it is certain. */
 export function truth(term: Term): boolean | undefined {
   switch (term.kind) {
@@ -585,6 +592,10 @@ export function truth(term: Term): boolean | undefined {
       return true;
     case "convert":
       return term.to === "string" ? true : undefined;
+    case "or":
+      return truth(term.right) === true ? true : undefined;
+    case "and":
+      return truth(term.right) === false ? false : undefined;
     default:
       return undefined;
   }

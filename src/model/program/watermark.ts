@@ -59,11 +59,9 @@ class Stored implements Situation {
   }
 
   compare(op: "eq" | "lt" | "le", left: Term, right: Term): Truth {
-    const [a, b] = [this.#side(left), this.#side(right)];
-    if (a !== undefined && b !== undefined && a !== b) {
-      // As if the stored token were 1.
-      const token = this.#order === "lower" ? 0 : this.#order === "equal" ? 1 : 2;
-      const [x, y] = a === "token" ? [token, 1] : [1, token];
+    const [a, b] = [this.#place(left), this.#place(right)];
+    if (a !== undefined && b !== undefined && a.side !== b.side) {
+      const [x, y] = [a.value, b.value];
       return op === "eq" ? x === y : op === "lt" ? x < y : x <= y;
     }
     if (op !== "eq") return undefined;
@@ -79,6 +77,18 @@ class Stored implements Situation {
         return this.#sameOwner;
     }
     return undefined;
+  }
+
+  /** As if the stored token were 0 and the other next to it; `top - 1` is one below it. */
+  #place(term: Term): { readonly side: "token" | "stored"; readonly value: number } | undefined {
+    const side = this.#side(term);
+    if (side === "stored") return { side, value: 0 };
+    if (side === "token") return { side, value: this.#order === "lower" ? -1 : this.#order === "equal" ? 0 : 1 };
+    if (term.kind !== "compute" || (term.name !== "+" && term.name !== "-")) return undefined;
+    const [of, by] = term.args;
+    const inner = of === undefined ? undefined : this.#place(of);
+    if (inner === undefined || by?.kind !== "literal" || typeof by.value !== "number") return undefined;
+    return { side: inner.side, value: inner.value + (term.name === "+" ? by.value : -by.value) };
   }
 
   #side(term: Term): "token" | "stored" | undefined {
@@ -107,6 +117,8 @@ interface TokenOrder {
   /** The pattern of the key that holds the other side, and how it is called in messages. */
   readonly key: string;
   readonly title: string;
+  /** The field of a hash that holds it. */
+  readonly field: Term | undefined;
 }
 
 function ordersOf({ effects, tokens, program }: LockProgram): readonly TokenOrder[] {
@@ -117,7 +129,8 @@ function ordersOf({ effects, tokens, program }: LockProgram): readonly TokenOrde
     if (input?.table !== "argv" || input.index === undefined || !tokens.includes(input.index)) continue;
     const use = effects.keysOf(read.call)?.find((u) => sameKey(u.term, read.key));
     if (use === undefined) continue;
-    out.push({ at: test.guard.at, key: keyOf(program, use.origin), title: keyTitle(program, use.origin) });
+    const [key, title] = [keyOf(program, use.origin), keyTitle(program, use.origin)];
+    out.push({ at: test.guard.at, key, title, field: read.field });
   }
   return out;
 }
@@ -128,11 +141,24 @@ export function textOrders(lock: LockProgram): readonly TokenOrder[] {
   return ordersOf(lock).filter((o) => texts.some((t) => t.start === o.at.start && t.source === o.at.source));
 }
 
+/** The watermark of a program that compares its token with one field of a hash and stores it in another. */
+function storedBeside(lock: LockProgram, locks: Locks): TokenOrder | undefined {
+  const marks = locks.programs.flatMap((other) => locks.watermarks(other));
+  return ordersOf(lock).find(({ key, field }) => {
+    const own = marks.filter((mark) => mark.pattern === key);
+    return (
+      field?.kind === "literal" &&
+      own.length > 0 &&
+      own.every((mark) => mark.field?.kind === "literal" && mark.field.value !== field.value)
+    );
+  });
+}
+
 /** The watermark of a program that writes a resource under a token and never stores that; undefined: it is none, or does. */
 export function unstored(lock: LockProgram, locks: Locks): TokenOrder | undefined {
   const { effects, fenced, acquires, tokens, program } = lock;
   if (!fenced || acquires.length > 0) return undefined;
-  if (effects.writes.some((w) => storedInputs(w).some((i) => tokens.includes(i)))) return undefined;
+  if (effects.writes.some((w) => storedInputs(w).some((i) => tokens.includes(i)))) return storedBeside(lock, locks);
   const isOfLock = (key: string): boolean => locks.leases.has(key) || locks.counters.has(key);
   const resource = effects.writes.some(
     (w) =>

@@ -1,12 +1,12 @@
 /** What rules ask of a program beyond its effects: its manifest's names beside what the script does. */
 import type { Span } from "../../text/source.js";
-import type { Call } from "./call.js";
+import { type Call, fieldPairs } from "./call.js";
 import type { ScriptEffects, TtlSet } from "./effects.js";
 import { head, isWrite, type TimeUnit } from "./knowledge.js";
 import type { ManifestArgument, ManifestKey, ManifestProgram, ManifestTtl } from "./manifest.js";
 import { type Origin, originOf } from "./origin.js";
 import type { LuaScript } from "./programs.js";
-import { inputOf, type KeyTest, readOf, testsOf } from "./query.js";
+import { type Input, inputOf, type KeyTest, readOf, testsOf } from "./query.js";
 import { base, type Term, type Terms } from "./term.js";
 
 const PROBABILISTIC =
@@ -199,18 +199,83 @@ export function isRemembered(call: Call, effects: ScriptEffects): boolean {
   for (const g of call.guards) {
     for (const side of [g.left, g.right]) {
       if (side === undefined) continue;
-      if (asksForArgument(side)) return true;
+      if (asksForArgument(side) && !keepsOther(side, effects)) return true;
       const read = readOf(side, terms);
       if (read !== undefined) keys.add(base(read.key));
     }
   }
   if (asksOwnKey(call)) return true;
   const compared = comparedKeys(effects);
-  if ([...keys].some((k) => compared.has(k))) return true;
+  if ([...keys].some((k) => compared.has(k)) && !asksInVain(call, effects)) return true;
   if (!call.has("NX", 3) && call.command !== "setnx") return false;
   // it writes once by itself: safe where its caller is told the same the second time
   if (compared.has(base(call.argv[1]!))) return true;
   return !effects.results.some(({ term, guards }) => answers(term, call) || guards.some((g) => answers(g.left, call)));
+}
+
+/**
+ * Whether the one test before a call holds the second time as well: it asks for another value than the argument, and the script
+ * stores another one under the key; or for the same value, and the script stores that.
+ */
+function asksInVain(call: Call, effects: ScriptEffects): boolean {
+  const tests = testsOf(call.guards, undefined, effects.terms).filter(
+    (t) => (t.guard.op === "equal" || t.guard.op === "different") && t.inputs.some((i) => i.table === "argv"),
+  );
+  const [test] = tests;
+  if (test === undefined || tests.length > 1) return false;
+  // another test of the same key may keep the second run out
+  const reads = (side: Term | undefined): boolean => {
+    const read = side === undefined ? undefined : readOf(side, effects.terms);
+    return read !== undefined && base(read.key) === base(test.read.key);
+  };
+  if (call.guards.some((g) => g !== test.guard && (reads(g.left) || reads(g.right)))) return false;
+  const given = test.inputs.filter((i) => i.table === "argv");
+  const kept = effects.writes
+    .filter((w) => puts(w, test.read.key))
+    .map((w) => storedWords(w, test.read.field))
+    .filter((words) => words.length > 0)
+    .map((words) => holdsInput(words, given, effects.terms));
+  return kept.length > 0 && kept.every((k) => k === (test.guard.op === "equal"));
+}
+
+/** A look-up by an argument in a key into which the script puts something, and never that argument. */
+function keepsOther(term: Term, effects: ScriptEffects): boolean {
+  let t = base(term);
+  while (t.kind === "item" || t.kind === "not") t = base(t.of);
+  if (t.kind !== "reply" || isWrite(t.call.command ?? "")) return false;
+  const { argv } = t.call;
+  const inputs = argv.slice(2).flatMap((word) => inputOf(base(word)) ?? []);
+  const kept = effects.writes
+    .filter((w) => puts(w, argv[1]!))
+    .map((w) => holdsInput(w.argv.slice(2), inputs, effects.terms));
+  return inputs.length > 0 && kept.length > 0 && kept.every((k) => k === false);
+}
+
+const PUTS = /^(?:set|setex|psetex|setnx|getset|hset|hmset|hsetnx|sadd|zadd)$/;
+
+function puts(call: Call, key: Term): boolean {
+  return PUTS.test(call.command ?? "") && call.open === undefined && base(call.argv[1]!) === base(key);
+}
+
+/** What a call stores: under a field of a hash, where that is known. */
+function storedWords(call: Call, field: Term | undefined): readonly Term[] {
+  const pairs = field?.kind === "literal" ? fieldPairs(call) : [];
+  if (!pairs.every((pair) => pair.field.kind === "literal") || pairs.length === 0) return call.argv.slice(2);
+  return pairs.filter((pair) => pair.field === field).map((pair) => pair.value);
+}
+
+/** Whether one of the inputs is among words as it is given; undefined: it cannot be told. */
+function holdsInput(words: readonly Term[], inputs: readonly Input[], terms: Terms): boolean | undefined {
+  let known = true;
+  for (const word of words) {
+    const input = inputOf(base(word));
+    if (input !== undefined && inputs.some((i) => i.table === input.table && i.index === input.index)) return true;
+    const { kind, argv } = originOf(word, terms);
+    // a text that is made from the input may be what is compared
+    if (kind === "unknown" || kind === "data" || inputs.some((i) => i.index === undefined || argv.includes(i.index)))
+      known = false;
+  }
+  return known ? false : undefined;
 }
 
 const OPERATION = /operation|request|idempot|(?:^|[^a-z])op(?:$|[^a-z])|(?:^|[^a-z])op_?id/i;

@@ -1592,6 +1592,21 @@ export class Machine {
     this.#dead = true;
   }
 
+  /** `assert(term, message)`: the way on which it does not hold ends here. */
+  assert(term: Term, message: Term, site: Site): void {
+    if (this.#dead) return;
+    const start = this.facts;
+    const mark = this.#trail.length;
+    const error: Multi = { values: [message], open: undefined };
+    this.#open++;
+    if (this.assume(term, false, site)) this.fail(error, site);
+    this.#open--;
+    this.#dead = false;
+    this.#undo(mark);
+    this.#setFacts(start);
+    if (!this.assume(term, true, site)) this.fail(error, site);
+  }
+
   /** `pcall(fn, …)`. */
   protect(fn: Term, args: Multi, site: Site, exprs: readonly Expr[]): Multi {
     this.#guarded++;

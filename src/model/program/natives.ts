@@ -39,7 +39,7 @@ export function native(m: Machine, name: string, args: Multi, site: Site, exprs:
     case "type":
       return one(typeName(m, first));
     case "assert": {
-      if (!m.assume(first, true, site)) m.fail({ values: [at(1)], open: undefined }, site);
+      m.assert(first, at(1), site);
       return args;
     }
     case "error":

@@ -23,6 +23,11 @@ export default defineRule({
       help: "Declare it with local.",
       inferred: "warning",
     },
+    missing: {
+      text: "there is no variable {name}: the server ends the script here",
+      help: "Declare it with local before it is read.",
+      inferred: "off",
+    },
     json: { text: "{file} is no JSON: {what}", inferred: "warning" },
     unreadable: {
       text: "{reason}",
@@ -45,6 +50,7 @@ export default defineRule({
       // a file that calls nothing is put together with others
       if (effects.calls.length === 0) return;
       for (const at of effects.globals) report("global", { name: at.source.slice(at) }, at);
+      for (const at of effects.missingGlobals) report("missing", { name: at.source.slice(at) }, at);
     },
     ProgramSet(set, { contract, report }) {
       // the first fault; what the parser says behind it is guessed

@@ -358,7 +358,14 @@ export class Contract {
 
   /** The file of an entity, for the report of a crash. */
   fileOf(entity: unknown): string {
-    const e = entity as { input?: InputFile; file?: string; workload?: Workload; name?: string };
-    return e.input?.file ?? e.file ?? e.workload?.input.file ?? e.name ?? this.name;
+    const e = entity as {
+      input?: InputFile;
+      file?: unknown;
+      workload?: Workload;
+      at?: { source?: { file?: string } };
+      name?: string;
+    };
+    const file = typeof e.file === "string" ? e.file : e.at?.source?.file;
+    return e.input?.file ?? file ?? e.workload?.input.file ?? e.name ?? this.name;
   }
 }

@@ -610,6 +610,14 @@ export class ScriptEffects {
   }
 
   /** Assignments to global names, which the server refuses ("Script attempted to create global variable"). */
+  /** Reads of global variables that are not there, each place once. */
+  get missingGlobals(): readonly Span[] {
+    return this.#once("missing-globals", () => {
+      const places = new Map(this.#machine.missingGlobals.map((s) => [s.span.start, s.span]));
+      return [...places.values()];
+    });
+  }
+
   get globals(): readonly Span[] {
     return this.#once("globals", () => this.#machine.globals.map((s) => s.span));
   }

@@ -2,7 +2,7 @@
 
 /** Global names that a script finds (Redis 7; `server` is Valkey's name for `redis`). */
 export const LIBRARY: ReadonlySet<string> = new Set(
-  "redis server string table math bit cjson cmsgpack struct os KEYS ARGV _G assert error getmetatable ipairs loadstring load dofile loadfile next pairs pcall rawequal rawget rawset require select setmetatable tonumber tostring type unpack xpcall coroutine print collectgarbage gcinfo newproxy getfenv setfenv".split(
+  "redis server string table math bit cjson cmsgpack struct os KEYS ARGV _G _VERSION assert error getmetatable ipairs loadstring load dofile loadfile next pairs pcall rawequal rawget rawset require select setmetatable tonumber tostring type unpack xpcall coroutine print collectgarbage gcinfo newproxy getfenv setfenv".split(
     " ",
   ),
 );

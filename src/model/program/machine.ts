@@ -140,6 +140,8 @@ export class Machine {
   readonly sources: { name: string; site: Site }[] = [];
   readonly apis = new Map<string, Site>();
   readonly globals: Site[] = [];
+  /** Reads of globals that nothing sets: the server ends the script there. */
+  readonly missingGlobals: Site[] = [];
   /** What the server refuses although it parses. */
   readonly refused: { what: string; site: Site }[] = [];
   /** Equality tests between a number and a text, which Lua never finds equal. */
@@ -1236,6 +1238,9 @@ export class Machine {
     if (name === "KEYS") return this.terms.keys;
     if (name === "ARGV") return this.terms.argv;
     if (LIBRARY.has(name)) return this.terms.native(name);
+    // where a pcall catches the error the script goes on
+    if (!this.#dead && this.#guarded === 0 && this.missingGlobals.length < MAX_CALLS)
+      this.missingGlobals.push(this.site(range));
     return this.terms.opaque(`global ${name}`, this.site(range));
   }
 
@@ -1261,6 +1266,14 @@ export class Machine {
       return this.terms.slot(object.table, index);
     }
     return this.index(object, key, this.#at(e));
+  }
+
+  /** `rawget(object, key)`: nothing watches what is not there. */
+  raw(object: Term, key: Term, site: Site): Term {
+    this.#guarded++;
+    const value = this.index(object, key, site);
+    this.#guarded--;
+    return value;
   }
 
   /** `object[key]`. */

@@ -66,7 +66,7 @@ export function native(m: Machine, name: string, args: Multi, site: Site, exprs:
     case "select":
       return select(m, args);
     case "rawget":
-      return one(m.index(first, at(1), site));
+      return one(m.raw(first, at(1), site));
     case "rawset":
       m.store(first, at(1), at(2));
       return one(first);

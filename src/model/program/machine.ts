@@ -1232,16 +1232,18 @@ export class Machine {
     return this.terms.table(new Cell(state, "table"));
   }
 
-  #global(name: string, range: LuaRange): Term {
+  /** `read`: where it is read as a value. */
+  #global(name: string, read: LuaRange | undefined): Term {
     const cell = this.#globalCells.get(name);
     if (cell !== undefined) return cell.value as Term;
     if (name === "KEYS") return this.terms.keys;
     if (name === "ARGV") return this.terms.argv;
     if (LIBRARY.has(name)) return this.terms.native(name);
     // where a pcall catches the error the script goes on
-    if (!this.#dead && this.#guarded === 0 && this.missingGlobals.length < MAX_CALLS)
-      this.missingGlobals.push(this.site(range));
-    return this.terms.opaque(`global ${name}`, this.site(range));
+    const site = read === undefined ? undefined : this.site(read);
+    if (site !== undefined && !this.#dead && this.#guarded === 0 && this.missingGlobals.length < MAX_CALLS)
+      this.missingGlobals.push(site);
+    return this.terms.opaque(`global ${name}`, site);
   }
 
   #use(table: "keys" | "argv", index: Term | undefined, length: boolean, range: LuaRange): void {
@@ -1447,7 +1449,8 @@ export class Machine {
   // ---- calls
 
   #call(e: CallExpr): Multi {
-    const fn = this.eval(e.fn);
+    // what a function that nobody defines would do is asked for where it is called
+    const fn = e.fn.op === Op.Global ? this.#global(e.fn.name, undefined) : this.eval(e.fn);
     const args = this.#list(e.args);
     if (this.#dead) return NOTHING;
     if (fn.kind === "native" && fn.sends) {
